@@ -1,0 +1,1 @@
+"""The terminal and the machine around the training."""

@@ -1,0 +1,1 @@
+"""Locks on files, and files that never open."""

@@ -1,0 +1,1 @@
+"""What a forked worker inherits and can't use."""

@@ -1,0 +1,1 @@
+"""Queues, pipes and results between processes."""

@@ -1,0 +1,1 @@
+"""Locks in memory, between threads and processes."""

@@ -1,0 +1,131 @@
+"""From a bundle to a diagnosis."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from unstall.engine.links import GraphBuilder
+from unstall.engine.progress import batches_move, ends_by_itself, verdict
+from unstall.engine.stalls import find_stalls
+from unstall.engine.waits import WaitReader
+from unstall.evidence.processes import Processes
+from unstall.evidence.stall import Stall
+from unstall.model.bundle import Bundle
+from unstall.model.cause import Cause, Detector
+from unstall.model.diagnosis import Diagnosis, Unexamined, Verdict
+from unstall.model.evidence import Evidence
+from unstall.model.finding import Confidence, Fact, Finding, Remedy
+
+
+def diagnose(bundle: Bundle, causes: Iterable[Cause]) -> Diagnosis:
+    """Run every cause over the evidence of one moment."""
+    began = time.perf_counter()
+    known = list(causes)
+    findings = list(_from_other_evidence(bundle, known))
+    word, summary, chain = Verdict.UNKNOWN, "", ()
+    if bundle.get(Processes) is not None:
+        reader = WaitReader(bundle)
+        builder = GraphBuilder(reader)
+        graph = builder.build()
+        stalls = find_stalls(builder, graph)
+        if not batches_move(reader) and not reader.processes.ended:
+            findings += _from_stalls(bundle, known, stalls)
+        findings = rank(findings)
+        word, summary = verdict(reader, stalls, findings)
+        if word is Verdict.STALLED and not findings and stalls:
+            findings = [_unknown(stalls[0])]
+        chain = stalls[0].chain if stalls else ()
+    elif findings:
+        findings = rank(findings)
+        word, summary = Verdict.NOT_LEARNING, findings[0].title
+    return Diagnosis(
+        target=bundle.target,
+        verdict=word,
+        summary=summary,
+        findings=tuple(findings),
+        chain=chain,
+        unexamined=bundle.unexamined + _skipped(bundle),
+        took_s=round(bundle.took_s + time.perf_counter() - began, 3),
+    )
+
+
+def _from_other_evidence(bundle: Bundle, causes: list[Cause]) -> Iterator[Finding]:
+    """Findings of the detectors that do not need a stall."""
+    for cause in causes:
+        for detector in cause.detectors:
+            if Stall not in detector.needs:
+                yield from _call(detector, bundle, None)
+
+
+def _from_stalls(bundle: Bundle, causes: list[Cause], stalls: list[Stall]) -> list[Finding]:
+    found = []
+    for stall in stalls:
+        for cause in causes:
+            for detector in cause.detectors:
+                if Stall in detector.needs:
+                    found.extend(_complete(one, stall) for one in _call(detector, bundle, stall))
+    return found
+
+
+def _call(detector: Detector, bundle: Bundle, stall: Stall | None) -> Iterator[Finding]:
+    """Call a detector with the evidence that it names; not at all where some is missing."""
+    arguments: list[Evidence] = []
+    for kind in detector.needs:
+        found = stall if kind is Stall else bundle.get(kind)
+        if found is None:
+            return
+        arguments.append(found)
+    yield from detector.function(*arguments)
+
+
+def _complete(finding: Finding, stall: Stall) -> Finding:
+    """What the stall knows and the detector did not say: the chain, the sample, the place."""
+    return msgspec.structs.replace(
+        finding,
+        chain=finding.chain or stall.chain,
+        sample=finding.sample if finding.sample is not None else stall.sample,
+        where=finding.where or stall.where(),
+    )
+
+
+def rank(findings: Iterable[Finding]) -> list[Finding]:
+    """Surest first; one finding per cause and place."""
+    best: dict[tuple[str, object], Finding] = {}
+    for one in findings:
+        key = (one.cause, one.where[:1])
+        if key not in best or one.confidence.rank > best[key].confidence.rank:
+            best[key] = one
+    return sorted(best.values(), key=lambda one: -one.confidence.rank)
+
+
+def _unknown(stall: Stall) -> Finding:
+    """A stall that no cause knows still has its chain."""
+    facts = [Fact(f"{stall.role} waits for {stall.wait.text}", stall.wait.source)]
+    if stall.thread is not None and stall.thread.still:
+        facts.append(Fact("it did not run at all while it was watched", "context switches in /proc"))
+    return Finding(
+        cause="unknown-wait",
+        title=f"{stall.role} waits for {stall.wait.text}, and nothing that was seen will end it",
+        confidence=Confidence.POSSIBLE,
+        where=stall.where(),
+        sample=stall.sample,
+        chain=stall.chain,
+        because=tuple(facts),
+        remedies=(
+            Remedy(
+                "Look at the last line of the chain: what should end this wait?",
+                "unstall knows no cause of this kind; the chain is what it saw",
+            ),
+            Remedy("Save the evidence and report it", snippet="unstall why PID --save stall.json"),
+        ),
+    )
+
+
+def _skipped(bundle: Bundle) -> tuple[Unexamined, ...]:
+    return ()
+
+
+__all__ = ["diagnose", "ends_by_itself", "rank"]

@@ -1,0 +1,171 @@
+"""Builds the wait graph: from each thread to what it waits for, and from there to whoever has it."""
+
+from __future__ import annotations
+
+from unstall.engine.waits import WaitReader
+from unstall.evidence.loaders import Loader
+from unstall.evidence.locks import Holder, Lock
+from unstall.evidence.processes import Process
+from unstall.evidence.stacks import Stack
+from unstall.evidence.stall import FINITE, Kind, Wait
+from unstall.evidence.threads import Thread
+from unstall.model.finding import Grade
+from unstall.model.graph import Edge, Node, WaitGraph
+
+_IDLE_STACKS = (  # threads of the standard library and of torch that only serve others
+    ("multiprocessing/queues.py", "_feed"),
+    ("multiprocessing/resource_sharer.py", "_serve"),
+    ("torch/utils/data/_utils/pin_memory.py", "_pin_memory_loop"),
+    ("tqdm/_monitor.py", "run"),
+    ("concurrent/futures/thread.py", "_worker"),
+)
+
+
+def thread_node(tid: int) -> str:
+    """The name of a thread's node."""
+    return f"thread:{tid}"
+
+
+def role_of(reader: WaitReader, pid: int, tid: int | None = None) -> str:
+    """What a thread is in the training: "main", "worker 2", "thread 'prefetch' of main", or a program's name."""
+    worker = reader.loaders.worker_of(pid)
+    process = reader.processes.get(pid)
+    if pid == reader.processes.root:
+        role = "main"
+    elif worker is not None and worker.number is not None:
+        role = f"worker {worker.number}"
+    elif any(pid in loader.workers for loader in reader.loaders.all):
+        role = next(f"worker {one.workers.index(pid)}" for one in reader.loaders.all if pid in one.workers)
+    else:
+        role = process.name if process else "process"
+    if tid is not None and tid != pid:
+        stack = reader.stacks.get(tid)
+        name = stack.name if stack and stack.name else ""
+        return f"thread {name!r} of {role}" if name else f"a thread of {role}"
+    return role
+
+
+class GraphBuilder:
+    """Makes nodes and edges out of all evidence."""
+
+    def __init__(self, reader: WaitReader) -> None:
+        self.reader = reader
+        self.graph = WaitGraph()
+        self.waits: dict[int, Wait] = {}
+
+    def build(self) -> WaitGraph:
+        """The whole graph."""
+        for thread in self.reader.threads.all:
+            self.waits[thread.tid] = self.reader.of(thread)
+            self._add_thread(thread)
+        for thread in self.reader.threads.all:
+            self._connect(thread, self.waits[thread.tid])
+        return self.graph
+
+    def _add_thread(self, thread: Thread) -> None:
+        stack = self.reader.stacks.get(thread.tid)
+        role = role_of(self.reader, thread.pid, thread.tid)
+        self.graph.add(Node(thread_node(thread.tid), "thread", f"{role} (pid {thread.pid}){_place(stack)}{self._at_sample(thread)}"))
+
+    def _at_sample(self, thread: Thread) -> str:
+        worker = self.reader.loaders.worker(thread.tid)
+        if worker is None or worker.stage not in ("fetching", "collating"):
+            return ""
+        if worker.stage == "collating":
+            return f", collating batch {worker.batch}" if worker.batch is not None else ", collating"
+        return f", at sample {worker.sample}" if worker.sample is not None else ""
+
+    def _edge(self, source: str, target: str, relation: str, evidence: str, grade: Grade = Grade.EXACT) -> None:
+        self.graph.connect(Edge(source, target, relation, grade, evidence))
+
+    def _connect(self, thread: Thread, wait: Wait) -> None:
+        me = thread_node(thread.tid)
+        if wait.kind is Kind.LOADER or wait.kind is Kind.HANDOVER:
+            self._connect_loader(me, wait)
+        elif wait.lock is not None:
+            self._connect_lock(me, wait, wait.lock)
+        elif wait.kind in (Kind.PIPE_READ, Kind.PIPE_WRITE) and wait.descriptor is not None:
+            ends = wait.descriptor.writers if wait.kind is Kind.PIPE_READ else wait.descriptor.readers
+            pipe = self.graph.add(Node(f"pipe:{wait.descriptor.label}", "pipe", wait.text))
+            self._edge(me, pipe, "", wait.source)
+            relation = "written by" if wait.kind is Kind.PIPE_READ else "read by"
+            for pid in dict.fromkeys(end.pid for end in ends if end.pid != thread.pid):
+                self._edge(pipe, self._process_node(pid), relation, "open descriptors in /proc/<pid>/fd")
+        elif wait.kind is Kind.CHILD and wait.child:
+            self._edge(me, self._process_node(wait.child), "the end of", wait.source)
+        elif wait.kind is Kind.SOCKET_READ and wait.descriptor and wait.descriptor.peer_pid:
+            socket = self.graph.add(Node(f"socket:{wait.descriptor.local}", "socket", wait.text))
+            self._edge(me, socket, "", wait.source)
+            if wait.descriptor.peer_pid != thread.pid:
+                peer = self._process_node(wait.descriptor.peer_pid)
+                self._edge(socket, peer, "served by", "/proc/net/tcp and open descriptors")
+        elif wait.kind in (Kind.QUEUE, Kind.CONDITION, Kind.FUTURE, Kind.JOIN):
+            self._connect_inner(me, thread, wait)
+
+    def _connect_loader(self, me: str, wait: Wait) -> None:
+        loader = wait.loader
+        if loader is None:
+            return
+        batch = self.graph.add(Node(f"{loader.id}/batch", "batch", wait.text))
+        self._edge(me, batch, "", wait.source)
+        owner = loader.owner or self._likely_owner(loader)
+        if owner is not None:
+            grade = Grade.EXACT if loader.owner else Grade.INFERRED
+            self._edge(batch, thread_node(owner), "owed by", loader.source, grade)
+
+    def _likely_owner(self, loader: Loader) -> int | None:
+        """The worker with the oldest batch, where the iterator itself could not be read."""
+        busy = [one for one in self.reader.loaders.workers if one.batch is not None and one.pid != loader.pid]
+        return min(busy, key=lambda one: one.batch or 0).pid if busy else None
+
+    def _connect_lock(self, me: str, wait: Wait, lock: Lock) -> None:
+        node = self.graph.add(Node(lock.id, "lock", lock.label))
+        self._edge(me, node, "", wait.source)
+        for holder in lock.holders:
+            grade = Grade.EXACT if holder.exact else Grade.INFERRED
+            target = self._holder_node(holder)
+            self._edge(node, target, "held by", holder.source, grade)
+
+    def _holder_node(self, holder: Holder) -> str:
+        if holder.tid is not None and self.reader.threads.get(holder.tid):
+            return thread_node(holder.tid)
+        return self._process_node(holder.pid)
+
+    def _process_node(self, pid: int) -> str:
+        """A process's main thread where it was watched; else the process."""
+        if self.reader.threads.get(pid):
+            return thread_node(pid)
+        process = self.reader.processes.get(pid)
+        command = f": {process.command}" if process and process.command else ""
+        return self.graph.add(Node(f"process:{pid}", "process", f"pid {pid}{command}"))
+
+    def _connect_inner(self, me: str, thread: Thread, wait: Wait) -> None:
+        """A wait on an object of the process itself: whoever can end it is one of its other threads."""
+        target = self.graph.add(Node(f"inner:{thread.tid}", "object", wait.text))
+        self._edge(me, target, "", wait.source)
+        for other in self.feeders(thread):
+            self._edge(target, thread_node(other.tid), "perhaps ended by", "the only threads that could", Grade.INFERRED)
+
+    def feeders(self, thread: Thread) -> list[Thread]:
+        """The other Python threads of a process that do work of their own."""
+        found = []
+        for other in self.reader.threads.of(thread.pid):
+            stack = self.reader.stacks.get(other.tid)
+            if other.tid == thread.tid or stack is None or not stack.frames or _is_servant(stack):
+                continue
+            found.append(other)
+        return sorted(found, key=lambda one: self.waits[one.tid].kind not in FINITE)
+
+
+def _is_servant(stack: Stack) -> bool:
+    return any(stack.find(file_end, name) for file_end, name in _IDLE_STACKS)
+
+
+def _place(stack: Stack | None) -> str:
+    frame = next(stack.user_frames(), None) if stack else None
+    return f" at {frame.file.rsplit('/', 1)[-1]}:{frame.line}" if frame else ""
+
+
+def describe(process: Process | None, pid: int) -> str:
+    """A process in words."""
+    return f"pid {pid} ({process.command})" if process and process.command else f"pid {pid}"

@@ -1,0 +1,60 @@
+"""Is it stuck at all? Slow is not stuck: what moved while it was watched speaks first."""
+
+from __future__ import annotations
+
+from unstall.engine.waits import WaitReader
+from unstall.evidence.stall import FINITE, Kind, Stall
+from unstall.model.diagnosis import Verdict
+from unstall.model.finding import Confidence, Finding
+
+
+def batches_move(reader: WaitReader) -> bool:
+    """Whether batches were delivered, or samples fetched for the main thread, while it was watched."""
+    root = reader.processes.root
+    return any(loader.moved for loader in reader.loaders.all if loader.pid == root) or any(
+        worker.moved for worker in reader.loaders.workers if worker.pid == root
+    )
+
+
+def verdict(reader: WaitReader, stalls: list[Stall], findings: list[Finding]) -> tuple[Verdict, str]:
+    """The verdict and one sentence that says why."""
+    if reader.processes.ended:
+        return _ended(reader)
+    if any(one.confidence is not Confidence.POSSIBLE for one in findings):
+        return Verdict.STALLED, findings[0].title
+    if batches_move(reader):
+        return Verdict.PROGRESSING, "batches were delivered while it was watched"
+    if not stalls:
+        return Verdict.UNKNOWN, "the training's main thread could not be read"
+    for stall in stalls:
+        if ends_by_itself(stall):
+            return Verdict.SLOW, f"{stall.role} {_doing(stall)}: slow, but not stuck"
+    return Verdict.STALLED, "nothing moves, and no known cause fits"
+
+
+def ends_by_itself(stall: Stall) -> bool:
+    """Whether the root of the chain computes, sleeps, or waits with a time limit."""
+    if stall.cycle:
+        return False
+    if stall.wait.kind in FINITE:
+        return True
+    if stall.wait.limit_s is not None:
+        return True
+    return stall.thread is not None and not stall.thread.still and stall.wait.kind is not Kind.STOPPED
+
+
+def _doing(stall: Stall) -> str:
+    if stall.wait.kind is Kind.RUNNING:
+        return "is computing"
+    if stall.wait.kind is Kind.SLEEPING:
+        limit = stall.wait.limit_s
+        return f"sleeps, and wakes up in {limit:.1f} s" if limit is not None else "sleeps"
+    return f"waits for {stall.wait.text}"
+
+
+def _ended(reader: WaitReader) -> tuple[Verdict, str]:
+    root = reader.processes.get(reader.processes.root)
+    if root is not None and (root.exit_signal or root.exit_code):
+        how = f"signal {root.exit_signal}" if root.exit_signal else f"exit code {root.exit_code}"
+        return Verdict.CRASHED, f"the training ended with {how} while it was watched"
+    return Verdict.FINISHED, "the training ended while it was watched"

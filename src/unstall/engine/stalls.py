@@ -1,0 +1,54 @@
+"""The ends of the chains of waits that begin at the training loop."""
+
+from __future__ import annotations
+
+from unstall.engine.links import GraphBuilder, role_of, thread_node
+from unstall.evidence.processes import Process
+from unstall.evidence.stall import Kind, Stall, Wait
+from unstall.model.graph import Path, WaitGraph
+
+
+def find_stalls(builder: GraphBuilder, graph: WaitGraph) -> list[Stall]:
+    """One stall per root or cycle that the training's main thread leads to, in the order of the graph."""
+    root = builder.reader.processes.root
+    stalls: dict[int, Stall] = {}
+    for path in graph.paths(thread_node(root)):
+        stall = _stall(builder, graph, path)
+        if stall is not None:
+            stalls.setdefault(stall.wait.tid, stall)
+    return list(stalls.values())
+
+
+def _stall(builder: GraphBuilder, graph: WaitGraph, path: Path) -> Stall | None:
+    threads = [int(node.split(":")[1]) for node in path.nodes if node.startswith("thread:")]
+    if not threads:
+        return None
+    cycle = tuple(
+        builder.waits[int(node.split(":")[1])] for node in path.cycle if node.startswith("thread:")
+    )
+    tid = threads[-1]
+    if cycle:  # the cycle closes at a thread that stands in it twice; a worker says more than the main process
+        tid = next((one.tid for one in cycle if one.kind is not Kind.LOADER), tid)
+    wait = builder.waits[tid]
+    passed = tuple(builder.waits[one] for one in dict.fromkeys(threads))
+    return _describe(builder, wait, graph.links(path), cycle, passed)
+
+
+def _describe(
+    builder: GraphBuilder, wait: Wait, links: tuple[object, ...], cycle: tuple[Wait, ...], passed: tuple[Wait, ...]
+) -> Stall:
+    reader = builder.reader
+    process = reader.processes.get(wait.pid) or Process(wait.pid, 0, "?", "", "?")
+    worker = reader.loaders.worker(wait.tid) or (reader.loaders.worker_of(wait.pid) if wait.pid == wait.tid else None)
+    return Stall(
+        wait=wait,
+        process=process,
+        role=role_of(reader, wait.pid, wait.tid),
+        thread=reader.threads.get(wait.tid),
+        stack=reader.stacks.get(wait.tid),
+        worker=worker,
+        chain=links,  # type: ignore[arg-type]
+        cycle=cycle,
+        main_pid=reader.processes.root,
+        passed=passed,
+    )

@@ -1,0 +1,17 @@
+"""What can be known about a training: one file per kind of evidence. Plain data and pure functions, no I/O.
+
+Collected by the probe of the same name:
+processes.py    who runs: the process tree, states, exits
+threads.py      what each thread asks of the kernel: system call, CPU, context switches, in several readings
+stacks.py       Python stacks, and what moved in them between samples
+locks.py        locks of every sort, with their holders
+descriptors.py  pipes, FIFOs, sockets, files, terminals, and who is at the other end
+loaders.py      torch's DataLoader: which worker owes which batch, and which sample it is at
+memory.py       memory, /dev/shm, the kernel's out-of-memory messages
+code.py         the user's functions that are on a stack, as text without comments and strings
+steps.py        training steps: loss and gradients
+
+Derived from them:
+syntax.py       questions about code: loops, exits, calls
+stall.py        Stall: one end of the chain of waits, with all that is known about it
+"""

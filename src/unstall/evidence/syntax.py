@@ -1,0 +1,286 @@
+"""Questions about code, answered from its syntax tree alone."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+LoopNode = ast.While | ast.For | ast.AsyncFor
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+_CLOCKS = {"time", "monotonic", "perf_counter", "process_time", "now", "utcnow", "time_ns", "monotonic_ns"}
+_ENDLESS = {"count", "cycle", "repeat"}
+_RANDOM = {
+    "rand", "randn", "random", "randint", "randrange", "choice", "choices", "uniform", "normal", "gauss", "sample",
+    "permutation", "integers", "shuffle", "random_", "getrandbits", "multinomial", "bernoulli", "randperm",
+    "standard_normal", "random_sample", "betavariate", "triangular", "exponential", "poisson", "binomial",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Exit:
+    """A way out of a loop: the line, the conditions that guard it, and whether a call must succeed first."""
+
+    line: int
+    how: str  # test, break, return, raise
+    guards: tuple[ast.expr, ...]
+    in_try: bool = False
+
+
+def walk(node: ast.AST) -> Iterator[ast.AST]:
+    """Every node below, without going into functions defined there."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, _FUNCTIONS):
+            continue
+        yield child
+        yield from walk(child)
+
+
+def body_of(tree: ast.AST) -> ast.AST:
+    """The function in a tree that holds just one; else the tree."""
+    body = getattr(tree, "body", None)
+    if isinstance(tree, ast.Module) and isinstance(body, list) and len(body) == 1:
+        only = body[0]
+        if isinstance(only, ast.FunctionDef | ast.AsyncFunctionDef):
+            return only
+    return tree
+
+
+def loops_around(tree: ast.AST, line: int) -> list[LoopNode]:
+    """The loops that a line is in, innermost first. A line of a loop's header is in the loop."""
+    found = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, LoopNode) and node.lineno <= line <= _body_end(node)
+    ]
+    return sorted(found, key=lambda node: (node.lineno, -_body_end(node)), reverse=True)
+
+
+def _body_end(loop: LoopNode) -> int:
+    return max((one.end_lineno or one.lineno for one in loop.body), default=loop.lineno)
+
+
+def is_always(expression: ast.expr) -> bool:
+    """Whether a test is a constant that is true."""
+    return isinstance(expression, ast.Constant) and bool(expression.value)
+
+
+def exits(loop: LoopNode) -> list[Exit]:
+    """The ways out of a loop that its source shows."""
+    found: list[Exit] = []
+    if isinstance(loop, ast.While) and not is_always(loop.test):
+        found.append(Exit(loop.lineno, "test", (loop.test,)))
+    _exits(loop.body, (), in_try=False, nested=False, found=found)
+    return found
+
+
+def _exits(
+    body: list[ast.stmt], guards: tuple[ast.expr, ...], *, in_try: bool, nested: bool, found: list[Exit]
+) -> None:
+    for node in body:
+        if isinstance(node, ast.Break) and not nested:
+            found.append(Exit(node.lineno, "break", guards, in_try))
+        elif isinstance(node, ast.Return):
+            found.append(Exit(node.lineno, "return", guards, in_try))
+        elif isinstance(node, ast.Raise) and not in_try:
+            found.append(Exit(node.lineno, "raise", guards, in_try))
+        elif isinstance(node, ast.If):
+            _exits(node.body, (*guards, node.test), in_try=in_try, nested=nested, found=found)
+            _exits(node.orelse, (*guards, node.test), in_try=in_try, nested=nested, found=found)
+        elif isinstance(node, LoopNode):
+            inner = (
+                (*guards, node.test) if isinstance(node, ast.While) and not is_always(node.test) else guards
+            )
+            _exits(node.body, inner, in_try=in_try, nested=True, found=found)
+            _exits(node.orelse, guards, in_try=in_try, nested=nested, found=found)
+        elif isinstance(node, ast.With | ast.AsyncWith):
+            _exits(node.body, guards, in_try=in_try, nested=nested, found=found)
+        elif isinstance(node, ast.Try):
+            caught = in_try or any(not _leaves(handler.body) for handler in node.handlers)
+            _exits(node.body, guards, in_try=caught, nested=nested, found=found)
+            _exits(node.orelse, guards, in_try=caught, nested=nested, found=found)
+            for handler in node.handlers:
+                _exits(handler.body, guards, in_try=in_try, nested=nested, found=found)
+            _exits(node.finalbody, guards, in_try=in_try, nested=nested, found=found)
+        elif isinstance(node, ast.Match):
+            for case in node.cases:
+                _exits(case.body, (*guards, node.subject), in_try=in_try, nested=nested, found=found)
+
+
+def _leaves(body: list[ast.stmt]) -> bool:
+    """Whether a block always ends in raise, return or break."""
+    return bool(body) and isinstance(body[-1], ast.Raise | ast.Return | ast.Break)
+
+
+def operands(expression: ast.expr) -> list[str]:
+    """The variables, attributes, items and lengths that a test looks at, as source."""
+    found: dict[str, None] = {}
+    _operands(expression, found)
+    return list(found)
+
+
+def _operands(node: ast.AST, found: dict[str, None]) -> None:
+    if isinstance(node, ast.Call):
+        if (
+            isinstance(node.func, ast.Name)
+            and node.func.id == "len"
+            and len(node.args) == 1
+            and _plain(node.args[0])
+        ):
+            found[ast.unparse(node)] = None
+            return
+        if isinstance(node.func, ast.Attribute):
+            _operands(node.func.value, found)
+        for argument in (*node.args, *(keyword.value for keyword in node.keywords)):
+            _operands(argument, found)
+    elif isinstance(node, ast.expr) and _plain(node):
+        if not isinstance(node, ast.Constant):
+            found[ast.unparse(node)] = None
+    else:
+        for child in ast.iter_child_nodes(node):
+            _operands(child, found)
+
+
+def _plain(node: ast.AST) -> bool:
+    if isinstance(node, ast.Name | ast.Constant):
+        return True
+    if isinstance(node, ast.Attribute):
+        return _plain(node.value)
+    return (
+        isinstance(node, ast.Subscript)
+        and _plain(node.value)
+        and isinstance(node.slice, ast.Name | ast.Constant)
+    )
+
+
+def stored(loop: LoopNode) -> set[str]:
+    """Names, attributes and containers that the loop's body may change, as source."""
+    changed: set[str] = set()
+    parts: list[ast.AST] = [*loop.body]
+    if not isinstance(loop, ast.While):
+        parts.append(loop.target)
+    else:
+        parts.append(loop.test)
+    for part in parts:
+        for node in (part, *walk(part)):
+            if isinstance(node, ast.Name | ast.Attribute | ast.Subscript) and isinstance(
+                node.ctx, ast.Store | ast.Del
+            ):
+                changed.add(ast.unparse(node))
+                if isinstance(node, ast.Subscript):
+                    changed.add(ast.unparse(node.value))
+            elif isinstance(node, ast.Call):
+                if isinstance(node.func, ast.Attribute):
+                    changed.add(ast.unparse(node.func.value))
+                changed.update(
+                    ast.unparse(one) for one in node.args if isinstance(one, ast.Name | ast.Attribute)
+                )
+    return changed
+
+
+def calls(node: ast.AST) -> list[ast.Call]:
+    """The calls in a piece of code."""
+    return [one for one in (node, *walk(node)) if isinstance(one, ast.Call)]
+
+
+def called_name(call: ast.Call) -> str:
+    """The last part of what is called: `sleep` for `time.sleep(1)`."""
+    if isinstance(call.func, ast.Attribute):
+        return call.func.attr
+    return call.func.id if isinstance(call.func, ast.Name) else ""
+
+
+def calls_on_line(tree: ast.AST, line: int) -> list[ast.Call]:
+    """The calls whose text includes a line."""
+    return [one for one in calls(tree) if one.lineno <= line <= (one.end_lineno or one.lineno)]
+
+
+def is_endless_iterable(expression: ast.expr) -> bool:
+    """Whether the source says that an iterable never ends: itertools.count() and its like."""
+    if not isinstance(expression, ast.Call):
+        return False
+    name = called_name(expression)
+    if name == "repeat":
+        return len(expression.args) == 1
+    if name == "iter":
+        return len(expression.args) == 2
+    if name in ("enumerate", "zip", "map", "filter", "islice", "takewhile"):
+        if name in ("islice", "takewhile"):
+            return False
+        inner = [one for one in expression.args if isinstance(one, ast.Call)]
+        return bool(inner) and all(is_endless_iterable(one) for one in inner) and name != "zip"
+    return name in _ENDLESS
+
+
+def has_limit(loop: LoopNode) -> bool:
+    """Whether the loop counts its rounds, or looks at a clock, on a way out."""
+    if not isinstance(loop, ast.While):
+        if not is_endless_iterable(loop.iter):
+            return True
+        counters = {one.id for one in ast.walk(loop.target) if isinstance(one, ast.Name)}
+    else:
+        counters = _counters(loop)
+    clocks = {
+        target.id
+        for node in walk(loop)
+        if isinstance(node, ast.Assign) and _reads_clock(node.value)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    for way in exits(loop):
+        for guard in way.guards:
+            if _reads_clock(guard) or any(
+                isinstance(one, ast.Name) and one.id in clocks for one in ast.walk(guard)
+            ):
+                return True
+            if _compares_counter(guard, counters):
+                return True
+    return False
+
+
+def _counters(loop: ast.While) -> set[str]:
+    return {
+        ast.unparse(node.target)
+        for node in walk(loop)
+        if isinstance(node, ast.AugAssign)
+        and isinstance(node.op, ast.Add | ast.Sub)
+        and isinstance(node.value, ast.Constant)
+    }
+
+
+def _reads_clock(node: ast.AST) -> bool:
+    return any(isinstance(one, ast.Call) and called_name(one) in _CLOCKS for one in ast.walk(node))
+
+
+def _compares_counter(guard: ast.expr, counters: set[str]) -> bool:
+    for node in ast.walk(guard):
+        if isinstance(node, ast.Compare) and any(
+            isinstance(one, ast.Lt | ast.LtE | ast.Gt | ast.GtE | ast.Eq) for one in node.ops
+        ):
+            sides = [ast.unparse(one) for one in (node.left, *node.comparators)]
+            if sum(side in counters for side in sides) == 1:
+                return True
+    return isinstance(guard, ast.Name | ast.Attribute) and ast.unparse(guard) in counters
+
+
+def draws_random(node: ast.AST) -> bool:
+    """Whether code calls something that draws random numbers."""
+    return any(called_name(one) in _RANDOM for one in calls(node))
+
+
+def sleeps(node: ast.AST) -> bool:
+    """Whether code calls something named sleep or wait."""
+    return any(called_name(one) in ("sleep", "wait") for one in calls(node))
+
+
+def swallows_errors(loop: LoopNode) -> ast.ExceptHandler | None:
+    """The handler in a loop that catches an error and lets the loop go on."""
+    for node in walk(loop):
+        if isinstance(node, ast.ExceptHandler) and not _leaves(node.body):
+            return node
+    return None
+
+
+def yields(node: ast.AST) -> bool:
+    """Whether code yields."""
+    return any(isinstance(one, ast.Yield | ast.YieldFrom) for one in walk(node))

@@ -1,0 +1,15 @@
+"""Probes collect evidence: one file per kind, named like the file in evidence/. They read, and pause nobody.
+
+procfs.py       what /proc says, parsed
+python/         the interpreter state of a running Python, through /proc/<pid>/mem
+spy.py          the same through py-spy, where python/ does not know the interpreter
+processes.py    finds the training's root process and its tree
+threads.py      system calls, CPU and context switches, in several readings
+stacks.py       samples stacks and folds them into frames that know what moved
+code.py         the text of the user's functions, without comments and strings
+loaders.py      DataLoader iterators and their workers
+locks.py        locks and their holders (semaphores.py, mutexes.py, filelocks.py)
+descriptors.py  pipes, FIFOs, sockets, files (network.py)
+memory.py       memory, /dev/shm, out-of-memory kills
+collect.py      all of them, in order, within a time limit: a bundle
+"""

@@ -1,0 +1,130 @@
+"""Collects all evidence about one training, in order and within a time limit: a bundle."""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+
+import msgspec
+
+from unstall.evidence.descriptors import Descriptors
+from unstall.evidence.locks import Lock, Locks
+from unstall.evidence.stacks import Stacks
+from unstall.evidence.threads import Thread, Threads
+from unstall.model.bundle import Bundle
+from unstall.model.diagnosis import Target, Unexamined
+from unstall.model.evidence import Evidence
+from unstall.probes import checkedfiles, code, filelocks, memory, processes, semaphores
+from unstall.probes.descriptors import DescriptorProbe
+from unstall.probes.loaders import LoaderWatcher
+from unstall.probes.mutexes import Mutexes
+from unstall.probes.samples import SampledStack
+from unstall.probes.stacks import StackSampler
+from unstall.probes.threads import ThreadWatcher
+
+SPAN_S = 1.8  # how long to watch
+PAUSE_S = 0.09  # between two samples
+KERNEL_READINGS = 4
+MOST_PYTHONS = 96
+MOST_BLOCKED = 96
+
+
+class Collection:
+    """One look at one training."""
+
+    def __init__(self, root: int, *, span_s: float = SPAN_S, with_locals: bool = False) -> None:
+        self.root = root
+        self.span_s = span_s
+        self.began = time.monotonic()
+        self.unexamined: list[Unexamined] = []
+        self.tree = [root, *processes.descendants(root)]
+        pythons = [pid for pid in self.tree if processes.is_python(pid)]
+        if len(pythons) > MOST_PYTHONS:
+            self.unexamined.append(
+                Unexamined(
+                    f"{len(pythons) - MOST_PYTHONS} of {len(pythons)} Python processes", "there are too many"
+                )
+            )
+        self.stacks = StackSampler(pythons[:MOST_PYTHONS], with_locals=with_locals)
+        self.threads = ThreadWatcher(self.tree)
+        self.loaders = LoaderWatcher()
+
+    def watch(self) -> None:
+        """Take samples for the whole span."""
+        until = time.monotonic() + self.span_s
+        next_reading = 0.0
+        while True:
+            last = time.monotonic() >= until
+            if last or time.monotonic() >= next_reading:
+                self.threads.look()
+                next_reading = time.monotonic() + self.span_s / (KERNEL_READINGS - 1)
+                stacks = self.stacks.look(spy_too=True)
+            else:
+                stacks = self.stacks.look()
+            self.loaders.look(stacks)
+            if last:
+                return
+            time.sleep(max(0.0, min(PAUSE_S, until - time.monotonic())))
+
+    def bundle(self) -> Bundle:
+        """Look at locks and descriptors, and put everything together."""
+        memories = {pid: one.memory for pid, one in self.stacks.interpreters.items()}
+        threads = self.threads.finish(memories)
+        blocked = [one for one in threads if one.last.state != "R" and one.last.syscall][:MOST_BLOCKED]
+        last_stacks = {tid: track.last for tid, track in self.stacks.tracks.items()}
+        probe = DescriptorProbe(memories)
+        descriptors = probe.collect(blocked)
+        waiting = [last_stacks[one.tid] for one in threads if one.tid in last_stacks]
+        descriptors = msgspec.structs.replace(descriptors, checked=tuple(checkedfiles.collect(waiting)))
+        locks = self._locks(blocked, last_stacks)
+        stacks = self.stacks.finish()
+        functions, missing = code.collect((one.pid, frame) for one in stacks for frame in one.user_frames())
+        memory_now, hidden = memory.collect()
+        self.unexamined += [*self.stacks.unexamined, *probe.unexamined, *missing, *hidden]
+        tree = processes.collect(self.root, _strangers(locks, descriptors))
+        evidence: list[Evidence] = [
+            tree,
+            Threads(threads, round(self.span_s, 3)),
+            Stacks(stacks, round(self.span_s, 3)),
+            Locks(tuple(locks)),
+            descriptors,
+            self.loaders.finish(),
+            functions,
+            memory_now,
+        ]
+        self.close()
+        return Bundle(
+            target=Target(self.root, processes.command_words(self.root)),
+            evidence={one.kind: one for one in evidence},
+            unexamined=tuple(dict.fromkeys(self.unexamined)),
+            took_s=round(time.monotonic() - self.began, 3),
+            machine={"system": platform.platform(), "python": _version(self.stacks, self.root)},
+        )
+
+    def _locks(self, blocked: list[Thread], stacks: dict[int, SampledStack]) -> list[Lock]:
+        known = [one for one in blocked if one.tid in stacks]
+        interpreters = self.stacks.interpreters
+        found = semaphores.collect(known, interpreters, stacks)
+        shared = {tid for lock in found for tid in lock.waiters}
+        found += Mutexes(interpreters, stacks).collect([one for one in known if one.tid not in shared])
+        found += filelocks.collect(blocked)
+        return found
+
+    def close(self) -> None:
+        """Let go of the target's memory."""
+        for interpreter in self.stacks.interpreters.values():
+            interpreter.close()
+
+
+def _strangers(locks: list[Lock], descriptors: Descriptors) -> list[int]:
+    pids = [holder.pid for lock in locks for holder in lock.holders]
+    for one in descriptors.all:
+        pids += [end.pid for end in (*one.readers, *one.writers)] + ([one.peer_pid] if one.peer_pid else [])
+    pids += [pid for one in descriptors.openings for pid in one.others]
+    return [pid for pid in pids if pid != os.getpid()]
+
+
+def _version(stacks: StackSampler, root: int) -> str:
+    interpreter = stacks.interpreters.get(root)
+    return ".".join(str(part) for part in interpreter.version) if interpreter else "unknown"

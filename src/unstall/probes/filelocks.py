@@ -1,0 +1,104 @@
+"""File locks: flock, and fcntl's record locks, from /proc/locks and fdinfo."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from unstall.evidence.locks import Holder, Lock
+from unstall.evidence.threads import Thread
+from unstall.probes import procfs
+
+_SETLKW = {7, 38, 14}  # F_SETLKW, F_OFD_SETLKW, F_SETLKW64
+_LOCK = re.compile(r"lock:\s+\d+: \w+\s+\w+\s+\w+ -?\d+ ([0-9a-f]+:[0-9a-f]+:\d+) ")
+
+
+def waits_for_file_lock(thread: Thread) -> bool:
+    """Whether a thread is blocked in flock() or a waiting fcntl()."""
+    last = thread.last
+    if last.syscall == "flock":
+        return True
+    return last.syscall == "fcntl" and len(last.arguments) > 1 and last.arguments[1] in _SETLKW
+
+
+def collect(threads: list[Thread]) -> list[Lock]:
+    """The file locks that these threads wait for, with their holders anywhere on the machine."""
+    locks = []
+    rows = procfs.file_locks()
+    for thread in threads:
+        if waits_for_file_lock(thread):
+            lock = of_descriptor(thread.pid, thread.last.arguments[0], thread.tid, rows, thread.last.syscall)
+            if lock:
+                locks.append(lock)
+    return locks
+
+
+def of_descriptor(
+    pid: int, fd: int, waiter: int | None, rows: list[dict[str, str]], call: str = "flock"
+) -> Lock | None:
+    """The lock on the file behind a descriptor, and who holds it."""
+    try:
+        found = os.stat(f"/proc/{pid}/fd/{fd}")
+    except OSError:
+        return None
+    path = procfs.link(f"/proc/{pid}/fd/{fd}") or "?"
+    return of_inode((os.major(found.st_dev), os.minor(found.st_dev), found.st_ino), path, waiter, rows, call)
+
+
+def of_inode(
+    inode: tuple[int, int, int],
+    path: str,
+    waiter: int | None,
+    rows: list[dict[str, str]],
+    call: str = "flock",
+) -> Lock:
+    """The locks on a file. One whose taker has ended may live on in an inherited descriptor: fdinfo says whose."""
+    name = f"{inode[0]:02x}:{inode[1]:02x}:{inode[2]}"
+    sort = "file-lock" if call == "flock" else "record-lock"
+    wanted = {"FLOCK"} if call == "flock" else {"POSIX", "OFDLCK"}
+    mine = [
+        row for row in rows if _same_inode(row["inode"], inode) and not row["waits"] and row["sort"] in wanted
+    ]
+    holders: list[Holder] = []
+    for row in mine:
+        taker = int(row["pid"])
+        if taker > 0 and procfs.stat(taker) is not None and row["sort"] == "POSIX":
+            holders.append(Holder(taker, source="/proc/locks"))
+            continue
+        holders.extend(_descriptor_holders(inode, taker))
+    return Lock(
+        id=f"{sort}:{name}",
+        sort=sort,
+        label=f"the file lock on {path}",
+        waiters=(waiter,) if waiter else (),
+        holders=tuple(holders),
+        path=path,
+        searched=os.geteuid() == 0 or bool(holders),
+    )
+
+
+def _same_inode(text: str, inode: tuple[int, int, int]) -> bool:
+    major, minor, number = text.split(":")
+    return (int(major, 16), int(minor, 16), int(number)) == inode
+
+
+def _descriptor_holders(inode: tuple[int, int, int], taker: int) -> list[Holder]:
+    """The process that took the lock, if it lives; else those that inherited the locked descriptor."""
+    order = [taker, *(pid for pid in procfs.pids() if pid != taker)] if taker > 0 else procfs.pids()
+    holders = []
+    for pid in order:
+        fd = _locked_descriptor(pid, inode)
+        if fd is not None:
+            holders.append(Holder(pid, source="/proc/locks" if pid == taker else f"/proc/{pid}/fdinfo/{fd}"))
+            if pid == taker:
+                break
+    return holders
+
+
+def _locked_descriptor(pid: int, inode: tuple[int, int, int]) -> int | None:
+    """The descriptor through which a process has a lock on a file."""
+    for fd in procfs.numbers(f"/proc/{pid}/fdinfo"):
+        text = procfs.read(f"/proc/{pid}/fdinfo/{fd}", 4096) or ""
+        if any(_same_inode(found, inode) for found in _LOCK.findall(text)):
+            return fd
+    return None

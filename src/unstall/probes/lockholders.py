@@ -1,0 +1,159 @@
+"""Which object on a stack is which lock, and which frames stand inside it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from unstall.evidence import syntax
+from unstall.evidence.locks import Holder
+from unstall.probes.code import read_source
+from unstall.probes.python.memory import Unreadable
+from unstall.probes.python.objects import Ref
+from unstall.probes.samples import SampledFrame, SampledStack
+
+MOST_ATTRIBUTES = 40
+_functions: dict[tuple[int, str], list[ast.AST]] = {}
+
+
+def identities(ref: Ref) -> set[int]:
+    """The addresses by which the lock behind an object can be recognised; empty if it is no lock."""
+    found = _own_identities(ref)
+    if found:
+        return found | {ref.address}
+    try:
+        attributes = list(ref.attributes().values())[:MOST_ATTRIBUTES]
+    except Unreadable:
+        return set()
+    for one in attributes:
+        found |= _own_identities(one)
+    return found
+
+
+def _own_identities(ref: Ref) -> set[int]:
+    try:
+        address = ref.thread_lock_address()
+        if address is not None:
+            return {address, ref.address}
+        state = ref.semlock()
+        if state is not None:
+            return {state.handle, ref.address}
+        for name in ("_semlock", "_lock", "_cond"):
+            inner = ref.attribute(name) if _is_primitive(ref) else None
+            if inner is not None:
+                return _own_identities(inner) | {ref.address}
+    except Unreadable:
+        return set()
+    return set()
+
+
+def _is_primitive(ref: Ref) -> bool:
+    """Whether an object is one of the standard library's own locks."""
+    return ref.type_name.startswith(("threading.", "multiprocessing.", "_thread."))
+
+
+def tree_of(pid: int, frame: SampledFrame) -> ast.AST | None:
+    """The syntax tree of the function that a frame of user code runs."""
+    if not frame.user:
+        return None
+    key = (pid, frame.file)
+    if key not in _functions:
+        _functions[key] = _definitions(read_source(pid, frame.file) or "")
+    around = [
+        one for one in _functions[key] if isinstance(one, ast.Module) if frame.function == "<module>"
+    ] or [
+        one
+        for one in _functions[key]
+        if not isinstance(one, ast.Module)
+        if frame.first_line in (0, _first_line(one))
+        and _first_line(one) <= frame.line <= (one.end_lineno or 0)
+    ]
+    return around[-1] if around else None
+
+
+def _definitions(source: str) -> list[ast.AST]:
+    try:
+        module = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError):
+        return []
+    kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+    return [module, *(node for node in ast.walk(module) if isinstance(node, kinds))]
+
+
+def _first_line(node: ast.AST) -> int:
+    return min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", []))])  # type: ignore[attr-defined]
+
+
+def acquired_here(tree: ast.AST, line: int) -> list[str]:
+    """The expressions that the statement on a line takes as locks."""
+    found: dict[str, None] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.With | ast.AsyncWith):
+            for item in node.items:
+                last = item.context_expr.end_lineno or item.context_expr.lineno
+                if min(node.lineno, item.context_expr.lineno) <= line <= last:
+                    found[ast.unparse(item.context_expr)] = None
+    for call in syntax.calls_on_line(tree, line):
+        if syntax.called_name(call) in ("acquire", "__enter__", "get_lock") and isinstance(
+            call.func, ast.Attribute
+        ):
+            found[ast.unparse(call.func.value)] = None
+        if syntax.called_name(call) == "enter_context" and call.args:
+            found[ast.unparse(call.args[0])] = None
+    return list(found)
+
+
+def name_of(stack: SampledStack, lock: set[int]) -> tuple[str, SampledFrame | None]:
+    """What the waiting code calls the lock, and the frame that does."""
+    for frame in stack.frames[:6]:
+        tree = tree_of(stack.pid, frame)
+        for text in acquired_here(tree, frame.line) if tree else ():
+            ref = frame.ref(text)
+            if ref is not None and identities(ref) & lock:
+                return text, frame
+    return "", None
+
+
+def holders_on(stack: SampledStack, lock: set[int]) -> Iterator[Holder]:
+    """The frames of a stack that stand inside a lock: innermost first."""
+    for frame in stack.frames:
+        if any(identities(ref) & lock for ref in frame.contexts()):
+            yield _holder(stack, frame, "a `with` block on its stack", exact=True)
+            continue
+        line = _acquired_before(stack, frame, lock)
+        if line:
+            yield _holder(stack, frame, f"acquire() on line {line}, with no release() since", exact=False)
+
+
+def _holder(stack: SampledStack, frame: SampledFrame, source: str, *, exact: bool) -> Holder:
+    return Holder(
+        stack.pid,
+        stack.tid,
+        source=source,
+        exact=exact,
+        file=frame.file,
+        line=frame.line,
+        function=frame.function,
+    )
+
+
+def _acquired_before(stack: SampledStack, frame: SampledFrame, lock: set[int]) -> int:
+    """The line where a frame called acquire() on the lock earlier, if it has not released it since."""
+    tree = tree_of(stack.pid, frame)
+    if tree is None or isinstance(tree, ast.Module):
+        return 0
+    line = 0
+    for call in sorted(syntax.calls(tree), key=lambda one: one.lineno):
+        name = syntax.called_name(call)
+        if not isinstance(call.func, ast.Attribute) or call.lineno >= frame.line:
+            continue
+        if name in ("acquire", "release", "__enter__", "__exit__"):
+            target = call.func.value
+        elif name == "enter_context" and call.args:
+            target = call.args[0]
+        else:
+            continue
+        ref = frame.ref(ast.unparse(target))
+        if ref is not None and identities(ref) & lock:
+            line = 0 if name in ("release", "__exit__") else call.lineno
+    return line

@@ -1,0 +1,68 @@
+"""Reads memory, /dev/shm, and the kernel's out-of-memory messages."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from unstall.evidence.memory import Memory
+from unstall.model.diagnosis import Unexamined
+from unstall.probes import procfs
+
+_OOM = re.compile(r"Out of memory|oom-kill|Killed process", re.IGNORECASE)
+MOST_MESSAGES = 5
+
+
+def collect() -> tuple[Memory, list[Unexamined]]:
+    """Memory of this machine now."""
+    rows = {}
+    for line in (procfs.read("/proc/meminfo") or "").splitlines():
+        name, _, rest = line.partition(":")
+        rows[name] = int(rest.split()[0]) * 1024
+    messages, unexamined = _kernel_messages()
+    size = free = None
+    try:
+        shm = os.statvfs("/dev/shm")
+        size, free = shm.f_frsize * shm.f_blocks, shm.f_frsize * shm.f_bavail
+    except OSError:
+        pass
+    return (
+        Memory(
+            available_bytes=rows.get("MemAvailable"),
+            total_bytes=rows.get("MemTotal"),
+            swap_used_bytes=rows.get("SwapTotal", 0) - rows.get("SwapFree", 0),
+            shm_size_bytes=size,
+            shm_free_bytes=free,
+            oom_kills=_oom_kills(),
+            oom_messages=tuple(messages),
+        ),
+        unexamined,
+    )
+
+
+def _oom_kills() -> int | None:
+    for line in (procfs.read("/proc/vmstat") or "").splitlines():
+        if line.startswith("oom_kill "):
+            return int(line.split()[1])
+    return None
+
+
+def _kernel_messages() -> tuple[list[str], list[Unexamined]]:
+    """Lines about out-of-memory kills. Reads what is there, and does not wait for more."""
+    try:
+        log = os.open("/dev/kmsg", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        return [], [
+            Unexamined("the kernel's messages", error.strerror or "not readable", "run as root to see them")
+        ]
+    found: list[str] = []
+    try:
+        while True:
+            line = os.read(log, 8192).decode("utf-8", "replace")
+            if _OOM.search(line):
+                found.append(line.partition(";")[2].splitlines()[0][:200])
+    except OSError:
+        pass
+    finally:
+        os.close(log)
+    return found[-MOST_MESSAGES:], []

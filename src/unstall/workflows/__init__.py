@@ -1,0 +1,1 @@
+"""One file per verb: collect evidence, diagnose it, hand it on. Nothing is printed here."""

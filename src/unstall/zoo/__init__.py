@@ -1,0 +1,28 @@
+"""Programs that get stuck on purpose, and healthy ones that look as if they were.
+
+Each program is an ordinary training script. Its docstring says what happens, and ends with fields:
+
+    cause: lock-self-deadlock      the slug that `unstall why` must report; `none` for a healthy program
+    sample: 20                     the sample that never ends (only where the stall has a map-style sample)
+    verdict: progressing, slow     healthy programs only: the verdicts that are right
+
+The guilty line carries the comment `# stalls here`. Tests read these; the diagnosis never does.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+READY = "UNSTALL_ZOO_READY"
+
+
+def announce(word: str = "stalled") -> None:
+    """Say that the stall begins now: to the file named by UNSTALL_ZOO_READY, else to stderr."""
+    path = os.environ.get(READY)
+    if path is None:
+        print(word, file=sys.stderr, flush=True)
+        return
+    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND)
+    os.write(descriptor, word.encode() + b"\n")
+    os.close(descriptor)

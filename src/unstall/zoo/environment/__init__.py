@@ -1,0 +1,1 @@
+"""Trainings that wait for somebody or something outside."""

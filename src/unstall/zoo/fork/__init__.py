@@ -1,0 +1,1 @@
+"""Programs whose workers inherit something by fork that only works in the parent."""

@@ -1,0 +1,1 @@
+"""Trainings that are slow, quiet or odd, and all right."""

@@ -1,0 +1,1 @@
+"""Pipes, queues and messages between threads and processes."""

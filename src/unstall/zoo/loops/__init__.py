@@ -1,0 +1,1 @@
+"""Loops, searches and calls that never come to an end."""

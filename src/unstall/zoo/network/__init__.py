@@ -1,0 +1,1 @@
+"""Programs that wait for a server that does not answer."""

@@ -1,0 +1,1 @@
+"""Loader workers that are there but do not run."""

@@ -1,0 +1,67 @@
+"""Prints what `unstall why` says of every zoo program: `python -m tests.support.table [name-part…]`."""
+
+from __future__ import annotations
+
+import sys
+import time
+from concurrent.futures import ProcessPoolExecutor
+
+from tests.support.zoo import Program, programs, running
+from unstall.model.diagnosis import Diagnosis, Verdict
+from unstall.model.finding import Confidence
+from unstall.workflows.why import judge, look
+
+
+def problems(program: Program, diagnosis: Diagnosis) -> list[str]:
+    """What is wrong with a diagnosis of a program."""
+    wrong = []
+    if program.cause is None:
+        if diagnosis.verdict not in program.verdicts:
+            wrong.append(f"verdict {diagnosis.verdict}")
+        wrong += [f"alarm {one.cause}" for one in diagnosis.findings if one.confidence is not Confidence.POSSIBLE]
+        return wrong
+    if diagnosis.verdict is not Verdict.STALLED:
+        wrong.append(f"verdict {diagnosis.verdict}")
+    if not diagnosis.findings:
+        return [*wrong, "no finding"]
+    first = diagnosis.findings[0]
+    if first.cause != program.cause:
+        wrong.append(f"cause {first.cause}")
+    if program.guilty and (not first.where or (first.where[0].file, first.where[0].line) not in program.guilty):
+        wrong.append(f"line {[f'{w.file.rsplit(chr(47), 1)[-1]}:{w.line}' for w in first.where][:3]} not {[g[1] for g in program.guilty]}")
+    if program.sample is not None and first.sample != program.sample:
+        wrong.append(f"sample {first.sample} not {program.sample}")
+    return wrong
+
+
+def examine(program: Program) -> tuple[str, list[str], float, str]:
+    """Run one program and diagnose it."""
+    try:
+        with running(program.path) as process:
+            began = time.monotonic()
+            diagnosis = judge(look(process.pid))
+            took = time.monotonic() - began
+    except AssertionError as error:
+        return program.name, [f"not started: {str(error)[-300:]}"], 0.0, ""
+    except Exception as error:  # noqa: BLE001
+        import traceback
+
+        return program.name, [f"broken: {traceback.format_exc()[-900:]}"], 0.0, repr(error)
+    first = diagnosis.findings[0] if diagnosis.findings else None
+    text = f"{first.cause} ({first.confidence})" if first else ""
+    return program.name, problems(program, diagnosis), took, f"{diagnosis.verdict} {text} | {diagnosis.summary}"
+
+
+def main() -> None:
+    """Run the wanted programs, two at a time."""
+    wanted = [one for one in programs() if not sys.argv[1:] or any(part in one.name for part in sys.argv[1:])]
+    good = 0
+    with ProcessPoolExecutor(2) as pool:
+        for name, wrong, took, text in pool.map(examine, wanted):
+            good += not wrong
+            print(f"{'ok ' if not wrong else 'BAD'} {name:60} {took:5.1f}s  {'; '.join(wrong)}   [{text}]", flush=True)
+    print(f"{good} of {len(wanted)}")
+
+
+if __name__ == "__main__":
+    main()

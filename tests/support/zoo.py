@@ -1,0 +1,132 @@
+"""Runs zoo programs until they say that they are stuck, and reads what their docstrings promise."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import ctypes
+import os
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import unstall.zoo
+
+ZOO = Path(unstall.zoo.__file__).parent
+MARK = "# stalls here"
+START_LIMIT_S = 90
+
+
+@dataclass(frozen=True)
+class Program:
+    """A zoo program and what it promises."""
+
+    path: Path
+    cause: str | None
+    sample: int | str | None
+    verdicts: tuple[str, ...]
+    guilty: tuple[tuple[str, int], ...]
+
+    @property
+    def name(self) -> str:
+        return f"{self.path.parent.name}/{self.path.stem}"
+
+
+def programs() -> list[Program]:
+    """Every program of the zoo."""
+    found = []
+    for path in sorted(ZOO.glob("*/*.py")):
+        text = path.read_text()
+        doc = ast.get_docstring(ast.parse(text)) or ""
+        fields = dict(
+            line.split(":", 1) for line in doc.splitlines() if line.startswith(("cause:", "sample:", "verdict:"))
+        )
+        if "cause" not in fields:
+            continue
+        cause = fields["cause"].strip()
+        sample = fields.get("sample", "").strip()
+        found.append(
+            Program(
+                path=path,
+                cause=None if cause == "none" else cause,
+                sample=int(sample) if sample.lstrip("-").isdigit() else sample or None,
+                verdicts=tuple(one.strip() for one in fields.get("verdict", "").split(",") if one.strip()),
+                guilty=tuple(_guilty(path, text)),
+            )
+        )
+    return found
+
+
+def _guilty(path: Path, text: str) -> Iterator[tuple[str, int]]:
+    files = [path]
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.ImportFrom | ast.Import):
+            names = [node.module] if isinstance(node, ast.ImportFrom) else [one.name for one in node.names]
+            files += [path.with_name(f"{(name or '').rsplit('.', 1)[-1]}.py") for name in names]
+    for file in dict.fromkeys(files):
+        if file.exists() and file.name != "__init__.py":
+            for number, line in enumerate(file.read_text().splitlines(), 1):
+                if MARK in line:
+                    yield str(file), number
+
+
+@contextlib.contextmanager
+def running(path: Path, *, wait: bool = True, python: str = sys.executable) -> Iterator[subprocess.Popen[bytes]]:
+    """A program in a session of its own, once it has announced itself; killed with all that it started."""
+    with tempfile.TemporaryDirectory() as folder:
+        ready = Path(folder) / "ready"
+        os.mkfifo(ready)
+        listener = os.open(ready, os.O_RDWR | os.O_NONBLOCK)
+        silent_read, silent_write = os.pipe()
+        log = open(Path(folder) / "log", "wb")  # noqa: SIM115
+        process = subprocess.Popen(
+            [python, str(path)],
+            stdin=silent_read,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, unstall.zoo.READY: str(ready)},
+            start_new_session=True,
+            cwd=folder,
+            preexec_fn=_die_with_parent,
+        )
+        os.close(silent_read)
+        try:
+            if wait:
+                _wait_for(process, listener, Path(folder) / "log")
+            yield process
+        finally:
+            kill_session(process.pid)
+            process.wait()
+            log.close()
+            for one in (listener, silent_write):
+                os.close(one)
+
+
+def _die_with_parent() -> None:
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+
+
+def _wait_for(process: subprocess.Popen[bytes], listener: int, log: Path) -> None:
+    until = time.monotonic() + START_LIMIT_S
+    while time.monotonic() < until:
+        if select.select([listener], [], [], 0.2)[0]:
+            return
+        if process.poll() is not None:
+            break
+    raise AssertionError(f"the program did not announce itself: {log.read_text()[-2000:]}")
+
+
+def kill_session(session: int) -> None:
+    """Kill every process of a session that this module started, stopped ones too."""
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError, IndexError, ValueError):
+                fields = (entry / "stat").read_text().rsplit(")", 1)[1].split()
+                if int(fields[3]) == session:
+                    os.kill(int(entry.name), signal.SIGKILL)
