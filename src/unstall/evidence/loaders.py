@@ -28,6 +28,12 @@ class Worker(msgspec.Struct, frozen=True, omit_defaults=True):
     seen: tuple[Sample | None, ...] = ()  # the sample at each reading, where it changed
     moved: bool = False  # its batch or sample changed while it was watched
 
+    def is_at_start(self, workers: int) -> bool:
+        """Nothing was fetched here before: it is at the first sample of its first batch."""
+        if self.batch is None or self.batch >= max(workers, 1):
+            return self.stage == "starting"
+        return not self.indices or self.sample in (None, self.indices[0])
+
 
 class Loader(msgspec.Struct, frozen=True, omit_defaults=True):
     """One iterator over a DataLoader with workers."""

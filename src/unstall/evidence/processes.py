@@ -53,6 +53,14 @@ class Processes(Evidence, frozen=True):
         """The children of a process, strangers left out."""
         return tuple(one for one in self.all if one.ppid == pid and not one.stranger)
 
+    def forked_from(self, pid: int) -> Process | None:
+        """The parent, if the process is a fork of it that runs the same program on."""
+        process = self.get(pid)
+        parent = self.get(process.ppid) if process else None
+        if process is None or parent is None or parent.stranger or process.command != parent.command:
+            return None
+        return parent if "multiprocessing." not in parent.command else None
+
     @property
     def ended(self) -> bool:
         """The training itself has ended."""

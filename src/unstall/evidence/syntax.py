@@ -284,3 +284,62 @@ def swallows_errors(loop: LoopNode) -> ast.ExceptHandler | None:
 def yields(node: ast.AST) -> bool:
     """Whether code yields."""
     return any(isinstance(one, ast.Yield | ast.YieldFrom) for one in walk(node))
+
+
+def calls_before(tree: ast.AST, line: int) -> list[ast.Call]:
+    """The calls that a function has made by the time it is at a line, as far as its blocks tell, in order.
+
+    Blocks that leave (return, raise, break) before the line are not counted, nor is a `try` body whose handler the
+    line is in: it may have failed anywhere.
+    """
+    found: list[ast.Call] = []
+    _before(list(getattr(body_of(tree), "body", [])), line, found)
+    return found
+
+
+def _before(block: list[ast.stmt], line: int, found: list[ast.Call]) -> None:
+    for number, node in enumerate(block):
+        if node.lineno <= line <= (node.end_lineno or node.lineno):
+            for earlier in block[:number]:
+                _made(earlier, found)
+            for inner in _blocks_to(node, line, found):
+                _before(inner, line, found)
+            return
+
+
+def _blocks_to(node: ast.stmt, line: int, found: list[ast.Call]) -> Iterator[list[ast.stmt]]:
+    """The block of a compound statement that a line is in; adds the calls that come before that block."""
+    if isinstance(node, ast.Try) and _holds(node.finalbody, line):
+        _made_block(node.body, found)
+    if isinstance(node, ast.Try) and _holds(node.orelse, line):
+        _made_block(node.body, found)
+    for field in ("body", "orelse", "finalbody"):
+        block = getattr(node, field, None)
+        if isinstance(block, list) and _holds(block, line):
+            yield block
+    for handler in getattr(node, "handlers", []):
+        if _holds(handler.body, line):
+            yield handler.body
+
+
+def _holds(block: list[ast.stmt], line: int) -> bool:
+    return bool(block) and block[0].lineno <= line <= (block[-1].end_lineno or block[-1].lineno)
+
+
+def _made_block(block: list[ast.stmt], found: list[ast.Call]) -> None:
+    for node in block:
+        _made(node, found)
+
+
+def _made(node: ast.stmt, found: list[ast.Call]) -> None:
+    """The calls of a statement that is over, without those of branches that would have left."""
+    if isinstance(node, _FUNCTIONS):
+        return
+    blocks = [getattr(node, field, None) for field in ("body", "orelse", "finalbody")]
+    inner = [block for block in blocks if isinstance(block, list)]
+    if not inner:
+        found.extend(calls(node))
+        return
+    for block in inner:
+        if not _leaves(block):
+            _made_block(block, found)

@@ -40,24 +40,28 @@ class Thread(msgspec.Struct, frozen=True):
         return self.readings[-1]
 
     @property
+    def settled(self) -> tuple[Reading, ...]:
+        """The readings without the first, which may have caught it on its way into the stall."""
+        return self.readings[1:] if len(self.readings) > 2 else self.readings
+
+    @property
     def cpu_share(self) -> float:
         """The share of one core that it used between the first and the last reading."""
-        seconds = self.readings[-1].at_s - self.readings[0].at_s
-        if seconds <= 0:
-            return 0.0
-        return (self.readings[-1].cpu_s - self.readings[0].cpu_s) / seconds
+        first, last = self.settled[0], self.settled[-1]
+        seconds = last.at_s - first.at_s
+        return (last.cpu_s - first.cpu_s) / seconds if seconds > 0 else 0.0
 
     @property
     def switched(self) -> int:
-        """How often it came to run and left again between the first and the last reading."""
-        return self.readings[-1].switches - self.readings[0].switches
+        """How often it came to run between the first and the last reading."""
+        return self.settled[-1].switches - self.settled[0].switches
 
     @property
     def running(self) -> bool:
         """It spends its time on the CPU."""
         if len(self.readings) == 1:
             return self.last.state == "R"
-        return self.cpu_share > 0.2 or all(one.state == "R" for one in self.readings)
+        return self.cpu_share > 0.2 or all(one.state == "R" for one in self.settled)
 
     @property
     def still(self) -> bool:
@@ -67,7 +71,7 @@ class Thread(msgspec.Struct, frozen=True):
     @property
     def steady(self) -> bool:
         """It is in the same system call, with the same arguments, in every reading."""
-        return len({(one.syscall, one.arguments[:2]) for one in self.readings}) == 1
+        return len({(one.syscall, one.arguments[:2]) for one in self.settled}) == 1
 
 
 class Threads(Evidence, frozen=True):

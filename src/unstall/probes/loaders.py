@@ -18,6 +18,7 @@ LOADER = "torch/utils/data/dataloader.py"
 WORKER = "torch/utils/data/_utils/worker.py"
 FETCH = "torch/utils/data/_utils/fetch.py"
 MOST_INDICES = 256
+UNSETTLED_SAMPLES = 4  # the first ones may have caught it on its way into the stall
 
 
 @dataclass
@@ -59,14 +60,14 @@ class LoaderWatcher:
             samples = [entry[1] for entry in seen.history if isinstance(entry, tuple)]
             workers.append(
                 msgspec.structs.replace(
-                    worker, moved=len(set(seen.history)) > 1, seen=tuple(dict.fromkeys(samples))
+                    worker, moved=_moved(seen.history), seen=tuple(dict.fromkeys(samples))
                 )
             )
         loaders = []
         for seen in self._loaders.values():
             loader = seen.last
             assert isinstance(loader, Loader)
-            loaders.append(msgspec.structs.replace(loader, moved=len(set(seen.history)) > 1))
+            loaders.append(msgspec.structs.replace(loader, moved=_moved(seen.history)))
         return Loaders(all=tuple(loaders), workers=tuple(workers))
 
     def _worker(self, stack: SampledStack) -> Worker | None:
@@ -104,6 +105,11 @@ class LoaderWatcher:
         if fetch.file not in self._collate_lines:
             self._collate_lines[fetch.file] = _lines_that_call(read_source(pid, fetch.file), "collate_fn")
         return "collating" if fetch.line in self._collate_lines[fetch.file] else "fetching"
+
+
+def _moved(history: list[object]) -> bool:
+    settled = history[UNSETTLED_SAMPLES:] if len(history) > 2 * UNSETTLED_SAMPLES else history
+    return len(set(settled)) > 1
 
 
 def _lines_that_call(source: str | None, name: str) -> set[int]:

@@ -143,9 +143,9 @@ def _acquired_before(stack: SampledStack, frame: SampledFrame, lock: set[int]) -
     if tree is None or isinstance(tree, ast.Module):
         return 0
     line = 0
-    for call in sorted(syntax.calls(tree), key=lambda one: one.lineno):
+    for call in syntax.calls_before(tree, frame.line):
         name = syntax.called_name(call)
-        if not isinstance(call.func, ast.Attribute) or call.lineno >= frame.line:
+        if not isinstance(call.func, ast.Attribute):
             continue
         if name in ("acquire", "release", "__enter__", "__exit__"):
             target = call.func.value

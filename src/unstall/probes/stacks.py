@@ -25,6 +25,7 @@ from unstall.probes.samples import SampledFrame, SampledLocal, SampledStack, sca
 
 MOST_WATCHED = 12  # expressions of one frame
 MOST_LOCALS = 40
+UNSETTLED_SAMPLES = 4
 _LIBRARY = re.compile(r"/(site|dist)-packages/|/lib/python3\.\d+/|^<|/lib-dynload/")
 _STDLIB = sysconfig.get_paths()["stdlib"]
 
@@ -226,6 +227,7 @@ def _measure(frame: SampledFrame, text: str) -> Scalar:
 
 def fold(track: Track, with_locals: bool) -> Stack:
     """One stack out of all samples of a thread."""
+    settle(track)
     shapes = track.shapes
     shared = _shared_depth(shapes)
     pivot = next(
@@ -252,6 +254,13 @@ def fold(track: Track, with_locals: bool) -> Stack:
         holds_gil=track.last.holds_gil,
         source=track.last.source,
     )
+
+
+def settle(track: Track) -> None:
+    """Forget the first samples, which may have caught the thread on its way into the stall."""
+    if len(track.shapes) > 2 * UNSETTLED_SAMPLES:
+        for history in (track.shapes, track.locals, track.watched):
+            del history[:UNSETTLED_SAMPLES]
 
 
 def _shared_depth(shapes: list[tuple[tuple[str, str, int, int, int], ...]]) -> int:

@@ -1,36 +1,121 @@
-"""`unstall why`: why is this training stuck?"""
+"""`unstall why`: why is this training stuck? Look, read, judge; save what was seen; look again and again."""
 
 from __future__ import annotations
 
+import contextlib
+import os
+import select
+import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
+from unstall import engine
 from unstall.causes import catalogue
-from unstall.engine import diagnose
-from unstall.errors import BadBundle
+from unstall.errors import BadBundle, CannotLook, UnstallError
 from unstall.model.bundle import LARGEST_BYTES, Bundle, decode
 from unstall.model.diagnosis import Diagnosis
-from unstall.probes.collect import Collection
-from unstall.probes.processes import find_root
+
+_SYSTEMS = {"darwin": "macOS", "win32": "Windows"}
+
+
+def diagnose(target: int | str | os.PathLike[str] | Bundle, *, with_locals: bool = False) -> Diagnosis:
+    """Why is this training stuck? The target is a process number, a saved bundle's path, or a Bundle."""
+    if isinstance(target, Bundle):
+        return judge(target)
+    if isinstance(target, int):
+        return judge(look(target, with_locals=with_locals))
+    return judge(read(Path(target)))
 
 
 def look(pid: int, *, with_locals: bool = False) -> Bundle:
     """Collect the evidence about the training that a process belongs to."""
+    check_system()
+    from unstall.probes.collect import Collection
+    from unstall.probes.processes import find_root
+
     collection = Collection(find_root(pid), with_locals=with_locals)
     collection.watch()
     return collection.bundle()
 
 
+def check_system() -> None:
+    """Refuse where running processes can't be read yet."""
+    if sys.platform != "linux":
+        system = _SYSTEMS.get(sys.platform, sys.platform)
+        raise CannotLook(
+            f"unstall can't look into a running process on {system} yet: it reads /proc, which only Linux has",
+            hint="save the evidence where the training runs (`unstall why PID --save stall.json`), "
+            "then `unstall why stall.json` works here",
+        )
+
+
 def read(path: Path) -> Bundle:
     """Read a saved bundle."""
     try:
-        if path.stat().st_size > LARGEST_BYTES:
-            raise BadBundle(f"{path} is larger than any bundle")
-        data = path.read_bytes()
+        with path.open("rb") as file:
+            data = file.read(LARGEST_BYTES + 1)
     except OSError as error:
-        raise BadBundle(f"can't read {path}: {error.strerror}") from error
+        raise BadBundle(
+            f"can't read {path}: {error.strerror}", hint="save a bundle with `unstall why PID --save FILE`"
+        ) from error
+    if len(data) > LARGEST_BYTES:
+        raise BadBundle(f"{path} is larger than any bundle")
     return decode(data)
 
 
 def judge(bundle: Bundle) -> Diagnosis:
     """The diagnosis of a bundle."""
-    return diagnose(bundle, catalogue())
+    return engine.diagnose(bundle, catalogue())
+
+
+def save(bundle: Bundle, path: Path) -> None:
+    """Write a bundle, all of it or nothing: a reader never sees half a file."""
+    try:
+        descriptor, draft = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(bundle.encode())
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(draft, path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(draft)
+            raise
+    except OSError as error:
+        raise UnstallError(
+            f"can't save the bundle to {path}: {error.strerror}", hint="name a file in a folder that you may write to"
+        ) from error
+
+
+def watch(pid: int, every_s: float, *, with_locals: bool = False) -> Iterator[tuple[Bundle, Diagnosis]]:
+    """Look at a training again and again, until it ends."""
+    check_system()
+    from unstall.probes.processes import find_root
+
+    root = find_root(pid)
+    with _open_process(root) as process:
+        while True:
+            bundle = look(root, with_locals=with_locals)
+            yield bundle, judge(bundle)
+            if _ends_within(process, every_s):
+                return
+
+
+@contextlib.contextmanager
+def _open_process(pid: int) -> Iterator[int]:
+    """A descriptor that stands for this very process, even if its number is given to another one later."""
+    try:
+        descriptor = os.pidfd_open(pid)
+    except OSError as error:
+        raise CannotLook(f"process {pid} can't be watched: {error.strerror}") from error
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _ends_within(process: int, seconds: float) -> bool:
+    """Wait; True as soon as the process has ended."""
+    return bool(select.select([process], [], [], seconds)[0])

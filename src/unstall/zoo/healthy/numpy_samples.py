@@ -32,7 +32,7 @@ class Spectra(Dataset):
 def main():
     whiten = torch.nn.Linear(10, 10)
     adam = torch.optim.Adam(whiten.parameters())
-    for values in DataLoader(Spectra(200, size=700), batch_size=3):
+    for values in DataLoader(Spectra(150, size=700), batch_size=3):
         adam.zero_grad()
         (whiten(values) - 1).square().mean().backward()
         adam.step()

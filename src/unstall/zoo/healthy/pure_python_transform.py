@@ -41,7 +41,7 @@ class Blurred(Dataset):
 
 
 def main():
-    loader = DataLoader(Blurred(480), batch_size=2, num_workers=2, multiprocessing_context="spawn")
+    loader = DataLoader(Blurred(520), batch_size=2, num_workers=2, multiprocessing_context="spawn")
     sharpen = torch.nn.Conv2d(1, 1, 3, padding=1)
     optimizer = torch.optim.SGD(sharpen.parameters(), lr=0.1)
     for images in loader:

@@ -12,7 +12,7 @@ from unstall.zoo import announce
 
 
 class Haystacks(Dataset):
-    def __init__(self, number, side=640, crop=20):
+    def __init__(self, number, side=2560, crop=80):
         self.number, self.side, self.crop = number, side, crop
 
     def __len__(self):
@@ -36,8 +36,8 @@ class Haystacks(Dataset):
 
 
 def main():
-    loader = DataLoader(Haystacks(3000), batch_size=6, num_workers=2, multiprocessing_context="spawn")
-    detector = torch.nn.Linear(400, 1)
+    loader = DataLoader(Haystacks(900), batch_size=6, num_workers=2, multiprocessing_context="spawn")
+    detector = torch.nn.Linear(6400, 1)
     optimizer = torch.optim.SGD(detector.parameters(), lr=1e-3)
     for crops in loader:
         optimizer.zero_grad()

@@ -34,9 +34,9 @@ class Tagger(torch.nn.Module):
 
 
 def main():
-    tagger = Tagger(256)
+    tagger = Tagger(512)
     optimizer = torch.optim.Adam(tagger.output.parameters())
-    for number, bases in enumerate(DataLoader(Genome(5, length=60_000), batch_size=1, num_workers=1)):
+    for number, bases in enumerate(DataLoader(Genome(5, length=70_000), batch_size=1, num_workers=1)):
         if number == 0:
             announce()
         loss = tagger(bases).square().mean()

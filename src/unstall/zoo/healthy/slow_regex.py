@@ -29,7 +29,7 @@ class Shouts(Dataset):
 
 
 def main():
-    loader = DataLoader(Shouts(number=170, length=23), batch_size=2, num_workers=2)
+    loader = DataLoader(Shouts(number=170, length=24), batch_size=2, num_workers=2)
     model = torch.nn.Linear(1, 1)
     optimizer = torch.optim.Adam(model.parameters())
     for batch in loader:

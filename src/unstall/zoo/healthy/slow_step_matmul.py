@@ -25,7 +25,7 @@ def main():
         if step == 1:
             announce()
         with torch.no_grad():
-            top = power(weight, times=120)
+            top = power(weight, times=200)
         loss = (x @ weight).square().mean() + (weight * top).sum()
         optimizer.zero_grad()
         loss.backward()
