@@ -111,7 +111,7 @@ class GraphBuilder:
         owner = loader.owner or self._likely_owner(loader)
         if owner is not None:
             grade = Grade.EXACT if loader.owner else Grade.INFERRED
-            self._edge(batch, thread_node(owner), "owed by", loader.source, grade)
+            self._edge(batch, self._process_node(owner), "owed by", loader.source, grade)
 
     def _likely_owner(self, loader: Loader) -> int | None:
         """The worker with the oldest batch, where the iterator itself could not be read."""

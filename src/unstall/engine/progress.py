@@ -35,8 +35,10 @@ def verdict(reader: WaitReader, stalls: list[Stall], findings: list[Finding]) ->
 def ends_by_itself(stall: Stall) -> bool:
     """Whether the root of the chain computes, sleeps, or waits with a time limit."""
     if stall.cycle:
-        return False
+        return any(one.limit_s is not None for one in stall.cycle)
     if stall.wait.kind in FINITE:
+        return True
+    if stall.beyond is not None and stall.beyond.kind is Kind.RUNNING:
         return True
     if stall.wait.limit_s is not None:
         return True

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from unstall.engine.links import GraphBuilder, role_of, thread_node
 from unstall.evidence.processes import Process
 from unstall.evidence.stall import Kind, Stall, Wait
@@ -13,10 +15,25 @@ def find_stalls(builder: GraphBuilder, graph: WaitGraph) -> list[Stall]:
     root = builder.reader.processes.root
     stalls: dict[int, Stall] = {}
     for path in graph.paths(thread_node(root)):
-        stall = _stall(builder, graph, path)
+        stall = _at_the_border(builder, graph, path) or _stall(builder, graph, path)
         if stall is not None:
             stalls.setdefault(stall.wait.tid, stall)
     return list(stalls.values())
+
+
+def _at_the_border(builder: GraphBuilder, graph: WaitGraph, path: Path) -> Stall | None:
+    """Where the chain leaves the training's own processes: for a file's lock, or for an answer over the network."""
+    threads = list(dict.fromkeys(int(node.split(":")[1]) for node in path.nodes if node.startswith("thread:")))
+    loaders = builder.reader.loaders
+    own = {builder.reader.processes.root, *(pid for one in loaders.all for pid in one.workers)}
+    own |= {one.pid for one in loaders.workers}
+    for place, tid in enumerate(threads[:-1]):
+        wait, onward = builder.waits[tid], builder.waits[threads[place + 1]]
+        if wait.kind in (Kind.FILE_LOCK, Kind.SOCKET_READ) and wait.pid in own and onward.pid not in own:
+            passed = tuple(builder.waits[one] for one in threads[: place + 1])
+            stall = _describe(builder, wait, graph.links(path), (), passed)
+            return msgspec.structs.replace(stall, beyond=onward)
+    return None
 
 
 def _stall(builder: GraphBuilder, graph: WaitGraph, path: Path) -> Stall | None:
@@ -28,7 +45,8 @@ def _stall(builder: GraphBuilder, graph: WaitGraph, path: Path) -> Stall | None:
     )
     tid = threads[-1]
     if cycle:  # the cycle closes at a thread that stands in it twice; a worker says more than the main process
-        tid = next((one.tid for one in cycle if one.kind is not Kind.LOADER), tid)
+        threads_of_python = [one for one in cycle if builder.reader.stacks.get(one.tid)] or list(cycle)
+        tid = next((one.tid for one in threads_of_python if one.kind is not Kind.LOADER), tid)
     wait = builder.waits[tid]
     passed = tuple(builder.waits[one] for one in dict.fromkeys(threads))
     return _describe(builder, wait, graph.links(path), cycle, passed)
@@ -51,4 +69,5 @@ def _describe(
         cycle=cycle,
         main_pid=reader.processes.root,
         passed=passed,
+        watched_s=reader.threads.span_s,
     )

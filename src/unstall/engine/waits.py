@@ -66,7 +66,7 @@ class WaitReader:
         if lock is None:
             return None
         source = f"system call {thread.last.syscall}" + (f", {lock.id.split(':')[0]}" if lock.id else "")
-        if lock.sort in ("file-lock", "record-lock"):
+        if lock.sort in ("file-lock", "record-lock", "database-lock"):
             return self._wait(thread, Kind.FILE_LOCK, lock.label, source, lock=lock)
         kind = Kind.SHARED_LOCK if lock.sort.startswith("process-") else Kind.THREAD_LOCK
         limit = thread.wakes_in_s

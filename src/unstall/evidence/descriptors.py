@@ -57,6 +57,12 @@ class CheckedFile(msgspec.Struct, frozen=True, omit_defaults=True):
     pid_inside: int | None = None  # the number in it, if it holds nothing else
     pid_alive: bool = False
     opened_by: tuple[int, ...] = ()
+    wanted: str = ""  # "gone": the loop goes on until the file is not there; "there": until it is; "" where unclear
+    how: str = ""  # how the loop looks: `exists`, `open`, `mkdir`
+    limited: bool = False  # the loop counts its rounds or looks at a clock
+    file: str = ""  # the source file of the loop, and its first line
+    loop_line: int = 0
+    user: bool = True  # the loop is the user's own, not an installed package's
 
 
 class Descriptors(Evidence, frozen=True):

@@ -21,13 +21,14 @@ class Holder(msgspec.Struct, frozen=True, omit_defaults=True):
     line: int = 0
     function: str = ""
     dead: bool = False
+    fd: int | None = None  # the descriptor through which it has a file's lock
 
 
 class Lock(msgspec.Struct, frozen=True, omit_defaults=True):
     """One lock.
 
     `sort` is one of process-lock, process-rlock, process-semaphore, thread-lock, thread-rlock, pthread-mutex,
-    file-lock, record-lock.
+    file-lock, record-lock, database-lock.
     """
 
     id: str
@@ -43,6 +44,9 @@ class Lock(msgspec.Struct, frozen=True, omit_defaults=True):
     owner_is_gone: bool = False  # the thread that it names as its owner does not exist in this process
     searched: bool = True  # whether every process that can hold it could be searched
     path: str = ""
+    polled: bool = False  # the waiter does not wait in the kernel: it tries again and again
+    tried_at: int = 0  # the line of the loop that tries, in `tried_in`, where it is the user's own
+    tried_in: str = ""
 
 
 class Locks(Evidence, frozen=True):
@@ -51,6 +55,10 @@ class Locks(Evidence, frozen=True):
     kind: ClassVar[str] = "locks"
 
     all: tuple[Lock, ...] = ()
+
+    def held_by(self, pid: int) -> tuple[Lock, ...]:
+        """The locks that a process holds while somebody waits for them."""
+        return tuple(lock for lock in self.all if any(one.pid == pid for one in lock.holders))
 
     def waited_by(self, tid: int) -> Lock | None:
         """The lock that a thread waits for."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from unstall.evidence import syntax
 from unstall.evidence.code import Code
 from unstall.evidence.stacks import Frame, Scalar, Stack
+from unstall.model.finding import Confidence, Fact
 
 BOUNDARY = ("torch/utils/data/_utils/fetch.py", "torch/utils/data/_utils/worker.py", "torch/utils/data/dataloader.py")
 
@@ -19,6 +20,7 @@ class ActiveLoop:
     frame: Frame
     node: syntax.LoopNode
     tree: ast.AST
+    code: Code
     rounds: bool
     innermost: bool  # no other user frame stands above it
 
@@ -35,7 +37,21 @@ class ActiveLoop:
     @property
     def endless(self) -> bool:
         """Its source has no limit: no finite iterable, no counter, no clock on a way out."""
+        if not isinstance(self.node, ast.While) and self._goes_over_endless(self.node.iter):
+            return not any(way.guards and syntax.is_clocked(way) for way in self.exits)
         return not syntax.has_limit(self.node)
+
+    def _goes_over_endless(self, iterable: ast.expr) -> bool:
+        """A generator of the same file that never ends, or an object of itertools that does not."""
+        kinds = self.frame.watched.get(f"type({ast.unparse(iterable)})", ())
+        if kinds and kinds[-1] in ("itertools.count", "itertools.cycle", "itertools.repeat"):
+            return True
+        if not isinstance(iterable, ast.Call):
+            return False
+        called = self.code.named(self.frame.file, syntax.called_name(iterable))
+        return called is not None and any(
+            isinstance(one, ast.While) and syntax.yields(one) and not syntax.exits(one) for one in ast.walk(called.tree)
+        )
 
     @property
     def exit_values(self) -> dict[str, tuple[Scalar, ...]]:
@@ -45,14 +61,66 @@ class ActiveLoop:
 
     @property
     def frozen(self) -> bool:
-        """None of the values that its ways out look at has changed, and some could be read."""
+        """None of the values that its ways out look at has changed, and all could be read."""
+        if any(syntax.is_opaque(guard) for way in self.exits for guard in way.guards) or any(
+            not way.guards for way in self.exits
+        ):
+            return False
         values = [known for known in self.exit_values.values() if any(value is not None for value in known)]
         return bool(values) and all(len(set(known)) == 1 for known in values)
+
+    @property
+    def repeating(self) -> bool:
+        """An object that a way out looks at came again: the loop walks in a circle."""
+        for values in self.exit_values.values():
+            places = [one for one in values if isinstance(one, str) and one.startswith("object ")]
+            if len(places) > 3 and 1 < len(set(places)) <= len(places) // 2:
+                return True
+        return False
 
     @property
     def approaching(self) -> bool:
         """A number that a way out looks at moves steadily in one direction: the loop may well end."""
         return any(_is_steady(values) for values in self.exit_values.values())
+
+    @property
+    def draws_random(self) -> bool:
+        """Whether the loop, or a function of the same file that it calls, draws random numbers."""
+        if syntax.draws_random(self.node):
+            return True
+        called = (self.code.named(self.frame.file, syntax.called_name(one)) for one in syntax.calls(self.node))
+        return any(one is not None and syntax.draws_random(syntax.body_of(one.tree)) for one in called)
+
+    def never_ends(self, *, patient: bool) -> Confidence | None:
+        """How sure it is that the loop never ends; None where it may well end.
+
+        `patient`: it was watched for so long that a loop which ends would probably have ended.
+        """
+        if not self.exits:
+            return Confidence.CERTAIN
+        if self.frozen and (self.rounds or patient):
+            return Confidence.CERTAIN
+        if self.repeating:
+            return Confidence.LIKELY
+        if self.approaching:
+            return None
+        return Confidence.LIKELY if patient and (self.rounds or self.frame.moved) else Confidence.POSSIBLE
+
+    def facts(self, stack: Stack, doing: str) -> list[Fact]:
+        """What speaks for a loop that never ends."""
+        found = [
+            Fact(f"its thread waits for {doing}" if not doing.startswith("nothing") else doing[9:], "CPU time"),
+            Fact(f"it was inside the loop at line {self.line} in all {stack.samples} looks", "its Python stack"),
+        ]
+        if not self.exits:
+            found.append(Fact("the loop has no way out: no condition, break, return or raise", "the source"))
+        else:
+            lines = ", ".join(str(line) for line in sorted({way.line for way in self.exits}))
+            found.append(Fact(f"the loop has no limit; its ways out are on line {lines}", "the source"))
+        for name, values in list(self.exit_values.items())[:3]:
+            if len(set(values)) == 1 and values[0] is not None:
+                found.append(Fact(f"`{name}`, which a way out looks at, never changed", "its variables"))
+        return found
 
 
 def _is_steady(values: tuple[Scalar, ...]) -> bool:
@@ -89,7 +157,7 @@ def loops_of(stack: Stack, code: Code) -> list[ActiveLoop]:
             rounds = not inside_pivot and (frame.turns > 0 or called_again or _restarted(frame, node))
             if inside_pivot or seen_outside:
                 continue
-            found.append(ActiveLoop(frame, node, tree, rounds, innermost=position == 0))
+            found.append(ActiveLoop(frame, node, tree, code, rounds, innermost=position == 0))
         loops = syntax.loops_around(tree, frame.line)
         if frame.turns > 0 and not loops:
             called_again = True
@@ -108,3 +176,25 @@ def _restarted(frame: Frame, loop: syntax.LoopNode) -> bool:
         if any(after < before for before, after in zip(numbers, numbers[1:], strict=False)):
             return True
     return False
+
+
+def spinning_loop(stack: Stack, code: Code) -> ActiveLoop | None:
+    """The innermost loop without a limit that a computing thread goes round in.
+
+    A limited loop inside it is passed over only if it was seen to end and begin again.
+    """
+    loops = loops_of(stack, code)
+    for position, loop in enumerate(loops):
+        if loop.endless:
+            return loop
+        onward = loops[position + 1 :]
+        if not any(one.rounds for one in onward):
+            return None
+    return None
+
+
+def waiting_loop(stack: Stack, code: Code) -> ActiveLoop | None:
+    """The innermost loop around a sleep, if it has no limit."""
+    for loop in loops_of(stack, code):
+        return loop if loop.endless else None
+    return None

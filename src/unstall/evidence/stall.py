@@ -16,6 +16,8 @@ from unstall.evidence.threads import Thread
 from unstall.model.evidence import Evidence
 from unstall.model.finding import Fact, Link, Location
 
+LOADER_FILE = "torch/utils/data/dataloader.py"
+
 
 class Kind(enum.StrEnum):
     """What a thread is doing, or waiting for."""
@@ -48,6 +50,7 @@ class Kind(enum.StrEnum):
 
 
 FINITE = (Kind.RUNNING, Kind.SLEEPING)
+LONG_S = 5.5  # what may well end by itself is only accused after it has been watched for this long
 
 
 class Wait(msgspec.Struct, frozen=True):
@@ -81,6 +84,8 @@ class Stall(Evidence, frozen=True):
     cycle: tuple[Wait, ...] = ()
     main_pid: int = 0
     passed: tuple[Wait, ...] = ()  # the waits on the way here, the training loop's first
+    watched_s: float = 0.0
+    beyond: Wait | None = None  # what a process outside the training does, on which this wait depends
 
     @property
     def in_main(self) -> bool:
@@ -101,6 +106,23 @@ class Stall(Evidence, frozen=True):
     def sample(self) -> int | str | None:
         """The map-style sample that it is at."""
         return self.worker.sample if self.worker and not self.worker.iterable else None
+
+    @property
+    def place(self) -> str:
+        """Which part of the data's way it is in: collate, sampler, iterable, getitem, or main (none of these)."""
+        if self.stack is not None and self.stack.find(LOADER_FILE, "_next_index", "_try_put_index"):
+            return "sampler"
+        if self.worker is None or self.worker.stage not in ("fetching", "collating"):
+            return "main"
+        if self.worker.stage == "collating":
+            return "collate"
+        return "iterable" if self.worker.iterable else "getitem"
+
+    @property
+    def long(self) -> bool:
+        """It has lasted longer than what ends by itself usually does."""
+        blocked = self.thread.blocked_s if self.thread and self.thread.still else None
+        return max(self.watched_s, blocked or 0.0) >= LONG_S
 
     @property
     def fetching(self) -> bool:

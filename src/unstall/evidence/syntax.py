@@ -195,6 +195,26 @@ def calls_on_line(tree: ast.AST, line: int) -> list[ast.Call]:
     return [one for one in calls(tree) if one.lineno <= line <= (one.end_lineno or one.lineno)]
 
 
+def receivers_on_line(tree: ast.AST, line: int) -> list[str]:
+    """The objects whose methods are called on a line, and what the `for` loops around it go over, as source."""
+    found: dict[str, None] = {}
+    for call in calls_on_line(tree, line):
+        if isinstance(call.func, ast.Attribute) and _plain(call.func.value):
+            found[ast.unparse(call.func.value)] = None
+    for loop in loops_around(tree, line):
+        if isinstance(loop, ast.For) and _plain(loop.iter):
+            found[ast.unparse(loop.iter)] = None
+    return list(found)
+
+
+def is_opaque(expression: ast.expr) -> bool:
+    """Whether a test depends on a call whose result can't be seen from outside."""
+    return any(
+        isinstance(one, ast.Call) and called_name(one) not in ("len", "min", "max", "abs", "int", "float", "bool")
+        for one in ast.walk(expression)
+    )
+
+
 def is_endless_iterable(expression: ast.expr) -> bool:
     """Whether the source says that an iterable never ends: itertools.count() and its like."""
     if not isinstance(expression, ast.Call):
@@ -236,6 +256,11 @@ def has_limit(loop: LoopNode) -> bool:
             if _compares_counter(guard, counters):
                 return True
     return False
+
+
+def is_clocked(way: Exit) -> bool:
+    """Whether a way out looks at a clock."""
+    return any(_reads_clock(guard) for guard in way.guards)
 
 
 def _counters(loop: ast.While) -> set[str]:

@@ -1,97 +1,196 @@
-"""The files that a waiting loop looks at: do they exist, how old are they, does anybody have them open?"""
+"""The files that a waiting loop looks at: what does it wait for, how old are they, who has them open?"""
 
 from __future__ import annotations
 
 import ast
 import os
 import time
+from collections.abc import Iterator
+
+import msgspec
 
 from unstall.evidence import syntax
 from unstall.evidence.descriptors import CheckedFile
 from unstall.probes import procfs
+from unstall.probes.calledcode import CalledCode, RunningLoop, code_of, running_loops
 from unstall.probes.code import source_path
-from unstall.probes.lockholders import tree_of
-from unstall.probes.python.memory import Unreadable
-from unstall.probes.python.objects import Ref
-from unstall.probes.samples import SampledFrame, SampledStack, scalar
+from unstall.probes.paths import Meanings, path_of
+from unstall.probes.samples import SampledStack
 
-_LOOKS = {
-    "exists", "isfile", "is_file", "lexists", "open", "mkdir", "makedirs", "link", "symlink", "stat", "access",
-    "isdir", "is_dir", "getsize", "touch", "open_file",
-}  # fmt: skip
+_EXIST = {"exists", "isfile", "is_file", "lexists", "access", "isdir", "is_dir", "islink", "is_symlink"}
+_MAKE = {"mkdir", "makedirs", "touch", "link", "symlink", "symlink_to", "hardlink_to"}
+_READ = {"open", "stat", "lstat", "getsize", "getmtime", "read_text", "read_bytes"}
+_SOFT_LOCK = ("filelock/_api.py", "SoftFileLock")
 MOST_FILES = 6
 _OPENED_LIMIT = 4
+GONE, THERE = "gone", "there"
 
 
 def collect(stacks: list[SampledStack]) -> list[CheckedFile]:
     """The files that the loops on these stacks look at."""
-    found = []
+    found: list[CheckedFile] = []
     for stack in stacks:
-        for frame in stack.frames[:12]:
-            tree = tree_of(stack.pid, frame)
-            loops = syntax.loops_around(tree, frame.line) if tree else []
-            if loops:
-                for path, line in _paths(frame, loops[-1]).items():
-                    found.append(describe(stack, path, line))
-                if found:
-                    break
+        for loop in running_loops(stack):
+            looks = list(_looks(stack, loop))[:MOST_FILES]
+            if looks:
+                found += looks
+                break
     return found
 
 
-def _paths(frame: SampledFrame, loop: syntax.LoopNode) -> dict[str, int]:
-    """The paths that the loop's calls look at, with the line of the call."""
-    found: dict[str, int] = {}
-    for call in syntax.calls(loop):
-        if syntax.called_name(call) not in _LOOKS:
-            continue
-        candidates: list[ast.expr] = [*call.args[:1]]
-        if isinstance(call.func, ast.Attribute):
-            candidates.append(call.func.value)
-        for one in candidates:
-            path = _path_of(frame, one)
-            if path and len(found) < MOST_FILES:
-                found.setdefault(path, call.lineno)
-    return found
+def _looks(stack: SampledStack, loop: RunningLoop) -> Iterator[CheckedFile]:
+    """The files that one loop looks at, each once, those first of which it is clear what the loop wants."""
+    soft = _soft_lock(loop)
+    if soft is not None:
+        yield _of_loop(describe(stack, soft), loop, GONE, "create")
+        return
+    known: dict[str, tuple[str, str, int]] = {}
+    for code in code_of(stack.pid, loop):
+        for call in syntax.calls(code.node):
+            name = syntax.called_name(call)
+            if name not in _EXIST | _MAKE | _READ:
+                continue
+            wanted = _wanted(loop, code, call)
+            for node in _arguments(call):
+                path = path_of(loop.frame, node, code.meanings)
+                if path and (path not in known or (wanted and not known[path][0])):
+                    known[path] = wanted, name, call.lineno
+    for path, (wanted, name, line) in sorted(known.items(), key=lambda one: not one[1][0]):
+        yield _of_loop(describe(stack, path, line), loop, wanted, name)
 
 
-def _path_of(frame: SampledFrame, node: ast.expr) -> str | None:
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return node.value
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        left, right = _path_of(frame, node.left), _path_of(frame, node.right)
-        return left + right if left is not None and right is not None else None
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
-        left, right = _path_of(frame, node.left), _path_of(frame, node.right)
-        return os.path.join(left, right) if left is not None and right is not None else None
-    if isinstance(node, ast.JoinedStr):
-        parts = [
-            _path_of(frame, one.value if isinstance(one, ast.FormattedValue) else one) for one in node.values
-        ]
-        return "".join(one for one in parts if one is not None) if None not in parts else None
-    if isinstance(node, ast.Call) and syntax.called_name(node) in ("str", "fspath", "Path") and node.args:
-        return _path_of(frame, node.args[0])
-    if isinstance(node, ast.Call) and syntax.called_name(node) == "join" and node.args:
-        parts = [_path_of(frame, one) for one in node.args]
-        return os.path.join(*[one for one in parts if one]) if None not in parts else None
-    ref = frame.ref(ast.unparse(node))
-    return _text(ref) if ref is not None else None
+def _of_loop(checked: CheckedFile, loop: RunningLoop, wanted: str, how: str) -> CheckedFile:
+    limit = None if loop.frame.user else loop.frame.value("timeout")
+    limited = syntax.has_limit(loop.node) if loop.frame.user else isinstance(limit, int | float) and limit >= 0
+    return msgspec.structs.replace(
+        checked,
+        wanted=wanted,
+        how=how,
+        limited=limited,
+        file=loop.frame.file,
+        loop_line=loop.node.lineno,
+        user=loop.frame.user,
+    )
 
 
-def _text(ref: Ref) -> str | None:
-    value = scalar(ref)
-    if isinstance(value, str | int) and not isinstance(value, bool):
-        return str(value)
-    try:
-        if "Path" not in ref.type_name:
-            return None
-        cached = scalar(ref.attribute("_str"))
-        if isinstance(cached, str):
-            return cached
-        parts = ref.attribute("_parts") or ref.attribute("_raw_paths")
-        words = [scalar(one) for one in parts.values()] if parts else []
-    except Unreadable:
+def _soft_lock(loop: RunningLoop) -> str | None:
+    """The file of a `filelock.SoftFileLock`, which calls a method of another file to make it."""
+    if not loop.frame.file.endswith(_SOFT_LOCK[0]):
         return None
-    return os.path.join(*[str(one) for one in words]) if words else None
+    owner = loop.frame.local("self")
+    if owner is None or not owner.type_name().endswith(_SOFT_LOCK[1]):
+        return None
+    return path_of(loop.frame, ast.parse("self._context.lock_file", mode="eval").body)
+
+
+def _arguments(call: ast.Call) -> list[ast.expr]:
+    """What of a call may be the file."""
+    found = list(call.args[:1])
+    if syntax.called_name(call) in ("link", "symlink"):
+        found = list(call.args[1:2])
+    if isinstance(call.func, ast.Attribute):
+        found.append(call.func.value)
+    return found
+
+
+def _wanted(loop: RunningLoop, code: CalledCode, call: ast.Call) -> str:
+    """Whether the loop goes on until the file is gone, or until it is there; "" where that is not clear."""
+    if _creates(call, code.meanings):
+        return GONE
+    name = syntax.called_name(call)
+    if name in _EXIST:
+        sign = _sign_in_loop(loop.node, code, call)
+        if sign:
+            return GONE if sign > 0 else THERE
+    return _after_not_found(code.node, call)
+
+
+def _creates(call: ast.Call, meanings: Meanings) -> bool:
+    """Whether a call makes the file, and fails where it is there already."""
+    name = syntax.called_name(call)
+    forgiving = any(
+        one.arg == "exist_ok" and isinstance(one.value, ast.Constant) and one.value.value for one in call.keywords
+    )
+    if name == "touch":
+        return any(
+            one.arg == "exist_ok" and isinstance(one.value, ast.Constant) and not one.value.value
+            for one in call.keywords
+        )
+    if name in _MAKE:
+        return not forgiving
+    if name != "open":
+        return False
+    words = [*call.args, *(one.value for one in call.keywords if one.arg in ("mode", "flags"))]
+    for word in words:
+        meant = meanings.get(word.id, word) if isinstance(word, ast.Name) else word
+        if "O_EXCL" in ast.unparse(meant):
+            return True
+        if isinstance(meant, ast.Constant) and meant.value in ("x", "xb", "xt", "x+", "xb+", "x+b", "bx"):
+            return True
+    return False
+
+
+def _sign_in_loop(loop: syntax.LoopNode, code: CalledCode, call: ast.Call) -> int:
+    """+1: the loop goes on while the call is true; -1: while it is false; 0: can't be told."""
+    if code.caller is None or code.via is None:
+        return _sign_in_body(loop, call)
+    for node in syntax.walk(code.node):
+        if isinstance(node, ast.Return) and node.value is not None:
+            inner = sign(node.value, call)
+            if inner:
+                return inner * _sign_in_loop(loop, code.caller, code.via)
+    return 0
+
+
+def _sign_in_body(loop: syntax.LoopNode, call: ast.Call) -> int:
+    if isinstance(loop, ast.While) and (found := sign(loop.test, call)):
+        return found
+    for node in syntax.walk(loop):
+        if isinstance(node, ast.If) and (found := sign(node.test, call)):
+            if _leaves(node.body):
+                return -found
+            if _leaves(node.orelse) or any(isinstance(one, ast.Continue) for one in node.body):
+                return found
+            return found if any(syntax.sleeps(one) for one in node.body) else -found if node.orelse else 0
+    return 0
+
+
+def _leaves(body: list[ast.stmt]) -> bool:
+    return any(isinstance(one, ast.Break | ast.Return | ast.Raise) for one in body)
+
+
+def sign(expression: ast.expr, call: ast.Call) -> int:
+    """+1 where an expression is true with the call, -1 where it is true against it, 0 where it is not in it."""
+    if expression is call:
+        return 1
+    if isinstance(expression, ast.UnaryOp) and isinstance(expression.op, ast.Not):
+        return -sign(expression.operand, call)
+    if isinstance(expression, ast.BoolOp):
+        return next((found for one in expression.values if (found := sign(one, call))), 0)
+    if isinstance(expression, ast.NamedExpr):
+        return sign(expression.value, call)
+    if isinstance(expression, ast.Compare) and len(expression.ops) == 1:
+        other = expression.comparators[0]
+        if isinstance(other, ast.Constant) and isinstance(other.value, bool):
+            agrees = isinstance(expression.ops[0], ast.Is | ast.Eq) == other.value
+            return sign(expression.left, call) * (1 if agrees else -1)
+    if isinstance(expression, ast.Call) and syntax.called_name(expression) in ("any", "all", "bool"):
+        for argument in expression.args:
+            inner = argument.elt if isinstance(argument, ast.GeneratorExp | ast.ListComp) else argument
+            if found := sign(inner, call):
+                return found
+    return 0
+
+
+def _after_not_found(node: ast.AST, call: ast.Call) -> str:
+    """`try: os.stat(path) except FileNotFoundError: break` waits until the file is gone."""
+    for one in syntax.walk(node):
+        if not isinstance(one, ast.Try) or not any(call in syntax.calls(part) for part in one.body):
+            continue
+        for handler in one.handlers:
+            if handler.type is not None and "FileNotFoundError" in ast.unparse(handler.type):
+                return GONE if _leaves(handler.body) else THERE
+    return ""
 
 
 def describe(stack: SampledStack, path: str, line: int = 0) -> CheckedFile:
@@ -100,7 +199,7 @@ def describe(stack: SampledStack, path: str, line: int = 0) -> CheckedFile:
     here = source_path(stack.pid, full)
     try:
         found = os.stat(here)
-    except OSError:
+    except (OSError, ValueError):
         return CheckedFile(stack.tid, full, exists=False, line=line)
     number = _number_inside(here, found.st_size) if os.path.isfile(here) else None
     return CheckedFile(

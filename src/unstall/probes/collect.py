@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import platform
 import time
@@ -10,15 +11,16 @@ import msgspec
 
 from unstall.evidence.descriptors import Descriptors
 from unstall.evidence.locks import Lock, Locks
-from unstall.evidence.stacks import Stacks
+from unstall.evidence.stacks import Stack, Stacks
 from unstall.evidence.threads import Thread, Threads
 from unstall.model.bundle import Bundle
 from unstall.model.diagnosis import Target, Unexamined
 from unstall.model.evidence import Evidence
-from unstall.probes import checkedfiles, code, filelocks, memory, processes, semaphores
+from unstall.probes import checkedfiles, code, filelocks, memory, polledlocks, processes, procfs, semaphores, spy
 from unstall.probes.descriptors import DescriptorProbe
 from unstall.probes.loaders import LoaderWatcher
 from unstall.probes.mutexes import Mutexes
+from unstall.probes.python.memory import ProcessMemory, Unreadable
 from unstall.probes.samples import SampledStack
 from unstall.probes.stacks import StackSampler
 from unstall.probes.threads import ThreadWatcher
@@ -33,9 +35,9 @@ MOST_BLOCKED = 96
 class Collection:
     """One look at one training."""
 
-    def __init__(self, root: int, *, span_s: float = SPAN_S, with_locals: bool = False) -> None:
+    def __init__(self, root: int, *, with_locals: bool = False) -> None:
         self.root = root
-        self.span_s = span_s
+        self.span_s = 0.0
         self.began = time.monotonic()
         self.unexamined: list[Unexamined] = []
         self.tree = [root, *processes.descendants(root)]
@@ -50,15 +52,16 @@ class Collection:
         self.threads = ThreadWatcher(self.tree)
         self.loaders = LoaderWatcher()
 
-    def watch(self) -> None:
-        """Take samples for the whole span."""
-        until = time.monotonic() + self.span_s
+    def watch(self, span_s: float = SPAN_S) -> None:
+        """Take samples for some time; may be called again to watch for longer."""
+        self.span_s += span_s
+        until = time.monotonic() + span_s
         next_reading = 0.0
         while True:
             last = time.monotonic() >= until
             if last or time.monotonic() >= next_reading:
                 self.threads.look()
-                next_reading = time.monotonic() + self.span_s / (KERNEL_READINGS - 1)
+                next_reading = time.monotonic() + span_s / (KERNEL_READINGS - 1)
                 stacks = self.stacks.look(spy_too=True)
             else:
                 stacks = self.stacks.look()
@@ -69,7 +72,7 @@ class Collection:
 
     def bundle(self) -> Bundle:
         """Look at locks and descriptors, and put everything together."""
-        memories = {pid: one.memory for pid, one in self.stacks.interpreters.items()}
+        memories = self._memories()
         threads = self.threads.finish(memories)
         blocked = [one for one in threads if one.last.state != "R" and one.last.syscall][:MOST_BLOCKED]
         last_stacks = {tid: track.last for tid, track in self.stacks.tracks.items()}
@@ -79,9 +82,10 @@ class Collection:
         descriptors = msgspec.structs.replace(descriptors, checked=tuple(checkedfiles.collect(waiting)))
         locks = self._locks(blocked, last_stacks)
         stacks = self.stacks.finish()
+        threads = tuple(_with_native_names(one, stacks) for one in threads)
         functions, missing = code.collect((one.pid, frame) for one in stacks for frame in one.user_frames())
         memory_now, hidden = memory.collect()
-        self.unexamined += [*self.stacks.unexamined, *probe.unexamined, *missing, *hidden]
+        unexamined = [*self.unexamined, *self.stacks.unexamined, *probe.unexamined, *missing, *hidden]
         tree = processes.collect(self.root, _strangers(locks, descriptors))
         evidence: list[Evidence] = [
             tree,
@@ -93,14 +97,22 @@ class Collection:
             functions,
             memory_now,
         ]
-        self.close()
         return Bundle(
             target=Target(self.root, processes.command_words(self.root)),
             evidence={one.kind: one for one in evidence},
-            unexamined=tuple(dict.fromkeys(self.unexamined)),
+            unexamined=tuple(dict.fromkeys(unexamined)),
             took_s=round(time.monotonic() - self.began, 3),
             machine={"system": platform.platform(), "python": _version(self.stacks, self.root)},
         )
+
+    def _memories(self) -> dict[int, ProcessMemory]:
+        """The memory of every process of the tree that lets itself be read."""
+        memories = {pid: one.memory for pid, one in self.stacks.interpreters.items()}
+        for pid in self.tree:
+            if pid not in memories and len(memories) < MOST_PYTHONS:
+                with contextlib.suppress(Unreadable):
+                    memories[pid] = ProcessMemory(pid)
+        return memories
 
     def _locks(self, blocked: list[Thread], stacks: dict[int, SampledStack]) -> list[Lock]:
         known = [one for one in blocked if one.tid in stacks]
@@ -109,12 +121,24 @@ class Collection:
         shared = {tid for lock in found for tid in lock.waiters}
         found += Mutexes(interpreters, stacks).collect([one for one in known if one.tid not in shared])
         found += filelocks.collect(blocked)
+        found += polledlocks.collect(known, stacks, procfs.file_locks())
         return found
 
     def close(self) -> None:
         """Let go of the target's memory."""
         for interpreter in self.stacks.interpreters.values():
             interpreter.close()
+
+
+def _with_native_names(thread: Thread, stacks: tuple[Stack, ...]) -> Thread:
+    """The native functions of a thread that computes in one and the same Python instruction.
+
+    To read them pauses the thread for some milliseconds: harmless while it computes, never done while it waits.
+    """
+    stack = next((one for one in stacks if one.tid == thread.tid), None)
+    if stack is None or stack.moved or not thread.running or thread.last.state != "R":
+        return thread
+    return msgspec.structs.replace(thread, native=spy.native_names(thread.pid, thread.tid))
 
 
 def _strangers(locks: list[Lock], descriptors: Descriptors) -> list[int]:

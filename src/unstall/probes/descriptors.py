@@ -60,6 +60,8 @@ class DescriptorProbe:
             return [last.arguments[0] & 0xFFFFFFFF]
         if last.syscall in ("poll", "ppoll"):
             return self._polled(thread)
+        if last.syscall in ("select", "pselect6"):
+            return self._selected(thread)
         return []
 
     def _polled(self, thread: Thread) -> list[int]:
@@ -72,6 +74,18 @@ class DescriptorProbe:
         except Unreadable:
             return []
         return [int.from_bytes(data[at : at + 4], "little") for at in range(0, len(data), 8)]
+
+    def _selected(self, thread: Thread) -> list[int]:
+        """The descriptors in the set of select() that are waited for to be readable."""
+        memory = self.memories.get(thread.pid)
+        count, address = min(thread.last.arguments[0], 1024), thread.last.arguments[1]
+        if memory is None or not address:
+            return []
+        try:
+            bits = int.from_bytes(memory.read(address, (count + 63) // 64 * 8), "little")
+        except Unreadable:
+            return []
+        return [fd for fd in range(count) if bits >> fd & 1][:MOST_POLLED]
 
     def describe(self, pid: int, fd: int) -> Descriptor | None:
         """One descriptor of one process."""

@@ -9,6 +9,7 @@ from unstall.evidence.locks import Holder, Lock
 from unstall.evidence.threads import Thread
 from unstall.probes import procfs
 
+Row = dict[str, str]  # one line of /proc/locks
 _SETLKW = {7, 38, 14}  # F_SETLKW, F_OFD_SETLKW, F_SETLKW64
 _LOCK = re.compile(r"lock:\s+\d+: \w+\s+\w+\s+\w+ -?\d+ ([0-9a-f]+:[0-9a-f]+:\d+) ")
 
@@ -27,14 +28,21 @@ def collect(threads: list[Thread]) -> list[Lock]:
     rows = procfs.file_locks()
     for thread in threads:
         if waits_for_file_lock(thread):
-            lock = of_descriptor(thread.pid, thread.last.arguments[0], thread.tid, rows, thread.last.syscall)
+            mine = _those_in_the_way(thread.pid, rows)
+            lock = of_descriptor(thread.pid, thread.last.arguments[0], thread.tid, mine, thread.last.syscall)
             if lock:
                 locks.append(lock)
     return locks
 
 
+def _those_in_the_way(pid: int, rows: list[Row]) -> list[Row]:
+    """The locks that a process waits for: a waiter's line has the number of the lock that is in its way."""
+    wanted = {row["id"] for row in rows if row["waits"] and row["pid"] == str(pid)}
+    return [row for row in rows if row["id"] in wanted and not row["waits"]] or rows
+
+
 def of_descriptor(
-    pid: int, fd: int, waiter: int | None, rows: list[dict[str, str]], call: str = "flock"
+    pid: int, fd: int, waiter: int | None, rows: list[Row], call: str = "flock"
 ) -> Lock | None:
     """The lock on the file behind a descriptor, and who holds it."""
     try:
@@ -49,15 +57,15 @@ def of_inode(
     inode: tuple[int, int, int],
     path: str,
     waiter: int | None,
-    rows: list[dict[str, str]],
+    rows: list[Row],
     call: str = "flock",
 ) -> Lock:
     """The locks on a file. One whose taker has ended may live on in an inherited descriptor: fdinfo says whose."""
     name = f"{inode[0]:02x}:{inode[1]:02x}:{inode[2]}"
-    sort = "file-lock" if call == "flock" else "record-lock"
+    sort = "file-lock" if call == "flock" else "record-lock"  # they don't see each other
     wanted = {"FLOCK"} if call == "flock" else {"POSIX", "OFDLCK"}
     mine = [
-        row for row in rows if _same_inode(row["inode"], inode) and not row["waits"] and row["sort"] in wanted
+        row for row in rows if same_inode(row["inode"], inode) and not row["waits"] and row["sort"] in wanted
     ]
     holders: list[Holder] = []
     for row in mine:
@@ -77,7 +85,8 @@ def of_inode(
     )
 
 
-def _same_inode(text: str, inode: tuple[int, int, int]) -> bool:
+def same_inode(text: str, inode: tuple[int, int, int]) -> bool:
+    """Whether `08:01:123`, as /proc writes it, is that inode."""
     major, minor, number = text.split(":")
     return (int(major, 16), int(minor, 16), int(number)) == inode
 
@@ -89,7 +98,8 @@ def _descriptor_holders(inode: tuple[int, int, int], taker: int) -> list[Holder]
     for pid in order:
         fd = _locked_descriptor(pid, inode)
         if fd is not None:
-            holders.append(Holder(pid, source="/proc/locks" if pid == taker else f"/proc/{pid}/fdinfo/{fd}"))
+            source = "/proc/locks" if pid == taker else f"/proc/{pid}/fdinfo/{fd}"
+            holders.append(Holder(pid, source=source, fd=fd))
             if pid == taker:
                 break
     return holders
@@ -99,6 +109,6 @@ def _locked_descriptor(pid: int, inode: tuple[int, int, int]) -> int | None:
     """The descriptor through which a process has a lock on a file."""
     for fd in procfs.numbers(f"/proc/{pid}/fdinfo"):
         text = procfs.read(f"/proc/{pid}/fdinfo/{fd}", 4096) or ""
-        if any(_same_inode(found, inode) for found in _LOCK.findall(text)):
+        if any(same_inode(found, inode) for found in _LOCK.findall(text)):
             return fd
     return None

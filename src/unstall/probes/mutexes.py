@@ -9,10 +9,10 @@ from unstall.evidence.threads import Thread
 from unstall.probes import procfs
 from unstall.probes.lockholders import holders_on, identities, name_of
 from unstall.probes.python.frames import Interpreter
-from unstall.probes.python.memory import Unreadable
+from unstall.probes.python.memory import ProcessMemory, Unreadable
 from unstall.probes.python.objects import Ref
 from unstall.probes.samples import SampledStack
-from unstall.probes.semaphores import find_pointer, native_id
+from unstall.probes.semaphores import find_pointer, heap_regions, native_id
 
 _MUTEX_LOCKED_WITH_WAITERS = 2
 _NOT_LOCKS = {  # functions that sleep on a private lock of their own, for something else than a lock
@@ -56,7 +56,9 @@ class Mutexes:
             if owned is not None:
                 return owned
             ref = self._object_at(interpreter, address, stack)
-            return self._thread_lock(thread, interpreter, address, ref, stack) if ref and stack else None
+            if ref is None:
+                return self._native_lock(thread, interpreter, address)
+            return self._thread_lock(thread, interpreter, address, ref, stack) if stack else None
         except Unreadable:
             return None
 
@@ -104,6 +106,25 @@ class Mutexes:
             parent_holders=tuple(self._holders_in(parent, lock)) if parent else (),
             parent_locked=self._locked_in(parent, ref) if parent else None,
             owner_is_gone=owner_is_gone,
+        )
+
+    def _native_lock(self, thread: Thread, interpreter: Interpreter, address: int) -> Lock | None:
+        """A lock inside a C object (a BufferedWriter has one), which stands in the parent's heap too."""
+        stat = procfs.stat(thread.pid)
+        parent = self.interpreters.get(stat.ppid) if stat else None
+        if stat is None or parent is None or procfs.command(stat.ppid) != procfs.command(thread.pid):
+            return None
+        if not _in_heap(interpreter.memory, address) or interpreter.memory.u32(address) != 0:
+            return None
+        if not _in_heap(parent.memory, address):
+            return None
+        return Lock(
+            id=f"lock:{thread.pid}/{address:x}",
+            sort="native-lock",
+            label="a lock inside a C object",
+            value=0,
+            inherited_from=stat.ppid,
+            parent_locked=parent.memory.u32(address) == 0,
         )
 
     def _semaphore(self, thread: Thread, stack: SampledStack) -> Lock | None:
@@ -191,3 +212,7 @@ def _inner_library(thread: Thread) -> str:
     return next(
         (one for one in thread.libraries if not one.startswith(("libc", "libpthread", "ld-"))), thread.library
     )
+
+
+def _in_heap(memory: ProcessMemory, address: int) -> bool:
+    return any(one.start <= address < one.end for one in heap_regions(memory))

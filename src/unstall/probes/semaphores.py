@@ -171,10 +171,10 @@ def _hints(stack: SampledStack | None) -> set[int]:
 def find_pointer(memory: ProcessMemory, address: int) -> Iterator[int]:
     """Where in a process's heap a pointer to an address stands."""
     pattern = struct.pack("<Q", address).rstrip(b"\0")  # without the zeros the search is three times faster
-    return memory.find(pattern, _heap_regions(memory), SEARCH_BYTES)
+    return memory.find(pattern, heap_regions(memory), SEARCH_BYTES)
 
 
-def _heap_regions(memory: ProcessMemory) -> list[Region]:
+def heap_regions(memory: ProcessMemory) -> list[Region]:
     """Where Python objects can be: private, writable, anonymous memory, small areas first."""
     regions = [
         one

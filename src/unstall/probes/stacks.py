@@ -151,7 +151,8 @@ class StackSampler:
             for way in syntax.exits(loop):
                 for guard in way.guards:
                     texts.update(dict.fromkeys(syntax.operands(guard)))
-        return list(texts)[:MOST_WATCHED]
+        types = syntax.receivers_on_line(tree, frame.line) if tree else []
+        return [*list(texts)[:MOST_WATCHED], *(f"type({text})" for text in types)]
 
     def finish(self) -> tuple[Stack, ...]:
         """The stacks, with what moved in them."""
@@ -211,6 +212,9 @@ def _measure(frame: SampledFrame, text: str) -> Scalar:
             return ref.length() if ref else None
         except Unreadable:
             return None
+    if text.startswith("type("):
+        ref = frame.ref(text[5:-1])
+        return SampledLocal(0, ref=ref).type_name() if ref else None
     ref = frame.ref(text)
     if ref is None:
         return None

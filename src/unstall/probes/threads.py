@@ -93,7 +93,7 @@ def _libraries(watch: Watch, memory: ProcessMemory) -> tuple[str, tuple[str, ...
     try:
         code = [region for region in memory.regions() if "x" in region.perms and region.path.startswith("/")]
         here = _library_at(watch.instruction, code)
-        data = memory.read(watch.stack_pointer, _STACK_BYTES)
+        data = memory.read_some(watch.stack_pointer, _STACK_BYTES)
     except Unreadable:
         return "", ()
     names: dict[str, None] = {}

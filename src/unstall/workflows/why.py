@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
+import pkgutil
 import select
 import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from unstall import engine
+from unstall import engine, evidence
 from unstall.causes import catalogue
 from unstall.errors import BadBundle, CannotLook, UnstallError
 from unstall.model.bundle import LARGEST_BYTES, Bundle, decode
 from unstall.model.diagnosis import Diagnosis
+from unstall.model.finding import Confidence
 
+PATIENCE_S = 4.0  # how much longer to watch what may be slow, or stuck
 _SYSTEMS = {"darwin": "macOS", "win32": "Windows"}
 
 
@@ -35,8 +39,22 @@ def look(pid: int, *, with_locals: bool = False) -> Bundle:
     from unstall.probes.processes import find_root
 
     collection = Collection(find_root(pid), with_locals=with_locals)
-    collection.watch()
-    return collection.bundle()
+    try:
+        collection.watch()
+        bundle = collection.bundle()
+        if _is_doubtful(judge(bundle)):
+            collection.watch(PATIENCE_S)
+            bundle = collection.bundle()
+    finally:
+        collection.close()
+    return bundle
+
+
+def _is_doubtful(diagnosis: Diagnosis) -> bool:
+    """Whether something was seen that only time tells apart from a slow training."""
+    return bool(diagnosis.findings) and all(
+        one.confidence is Confidence.POSSIBLE and one.cause != "unknown-wait" for one in diagnosis.findings
+    )
 
 
 def check_system() -> None:
@@ -61,6 +79,8 @@ def read(path: Path) -> Bundle:
         ) from error
     if len(data) > LARGEST_BYTES:
         raise BadBundle(f"{path} is larger than any bundle")
+    for module in pkgutil.iter_modules(evidence.__path__):  # a kind of evidence is known once its file is imported
+        importlib.import_module(f"{evidence.__name__}.{module.name}")
     return decode(data)
 
 
@@ -72,16 +92,18 @@ def judge(bundle: Bundle) -> Diagnosis:
 def save(bundle: Bundle, path: Path) -> None:
     """Write a bundle, all of it or nothing: a reader never sees half a file."""
     try:
+        if path.exists() and not path.is_file():  # a device or a pipe is written to, never replaced
+            path.write_bytes(bundle.encode())
+            return
         descriptor, draft = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
         try:
             with os.fdopen(descriptor, "wb") as file:
                 file.write(bundle.encode())
                 file.flush()
                 os.fsync(file.fileno())
-            os.replace(draft, path)
+            Path(draft).replace(path)
         except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(draft)
+            Path(draft).unlink(missing_ok=True)
             raise
     except OSError as error:
         raise UnstallError(

@@ -4,6 +4,8 @@ cause: none
 verdict: progressing, slow
 """
 
+import time
+
 import torch
 from torch.utils.data import DataLoader, TensorDataset
 
@@ -18,19 +20,22 @@ def power(matrix, times):
 
 
 def main():
-    loader = DataLoader(TensorDataset(torch.randn(60, 1200)), batch_size=4, num_workers=2)
+    loader = DataLoader(TensorDataset(torch.randn(1200, 1200)), batch_size=4, num_workers=2)
     weight = torch.nn.Parameter(torch.randn(1200, 1200) / 35)
     optimizer = torch.optim.SGD([weight], lr=0.1)
+    begin = time.monotonic()
     for step, (x,) in enumerate(loader):
         if step == 1:
             announce()
         with torch.no_grad():
-            top = power(weight, times=200)
+            top = power(weight, times=120)
         loss = (x @ weight).square().mean() + (weight * top).sum()
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
         print(f"step {step} loss {loss.item():.3f}", flush=True)
+        if time.monotonic() - begin > 45:
+            break
 
 
 if __name__ == "__main__":

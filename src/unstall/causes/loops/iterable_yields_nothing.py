@@ -1,0 +1,71 @@
+"""An IterableDataset reads on and on, and never yields.
+
+## What happens
+The dataset filters an endless stream (files that are read again and again), or fills a buffer before it yields, and
+nothing ever passes: the filter rejects all, the buffer never fills. The worker is busy and the training waits for
+its first batch.
+
+## How to recognise it
+The thread computes in the loop of the dataset's generator, the one that contains the `yield`, and no batch comes.
+
+## Example
+```python
+while True:
+    for record in records:
+        if record["lang"] == "xx":       # no record has it
+            yield record
+```
+
+## Use instead
+Count what passes: when a whole round has yielded nothing, raise an error that says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from unstall.evidence import syntax
+from unstall.evidence.code import Code
+from unstall.evidence.motion import ActiveLoop, loops_of
+from unstall.evidence.stall import Kind, Stall
+from unstall.model.cause import Cause
+from unstall.model.finding import Confidence, Fact, Finding, Remedy
+
+cause = Cause(
+    slug="iterable-yields-nothing",
+    title="An IterableDataset never yields a sample",
+    remedies=(
+        Remedy("Count what passes the filter", "raise an error when a whole round over the data has yielded nothing"),
+        Remedy("Try the dataset alone", "", "next(iter(dataset))"),
+    ),
+)
+
+
+@cause.detector
+def from_motion(stall: Stall, code: Code) -> Iterator[Finding]:
+    """A thread goes round in a loop that yields, and is never seen to yield."""
+    if stall.place != "iterable" or stall.stack is None or stall.wait.kind not in (Kind.RUNNING, Kind.SLEEPING):
+        return
+    loop = _yielding_loop(stall, code)
+    if loop is None:
+        return
+    confidence = Confidence.LIKELY if stall.long else Confidence.POSSIBLE
+    yield cause.finding(
+        confidence,
+        title=f"{stall.role} reads on in {loop.frame.function} and never yields a sample",
+        where=stall.where(stall.at(loop.frame, loop.line)),
+        because=(
+            Fact(f"it was inside the loop at line {loop.line} in all {stall.stack.samples} looks", "its Python stack"),
+            Fact("the loop yields, and no batch came while it was watched", "the source, the DataLoader"),
+            stall.fact(f"{stall.role}: {stall.wait.text}"),
+        ),
+    )
+
+
+def _yielding_loop(stall: Stall, code: Code) -> ActiveLoop | None:
+    """The loop without a limit that contains the generator's `yield`."""
+    if stall.stack is None:
+        return None
+    loops = loops_of(stall.stack, code)
+    endless = [loop for loop in loops if loop.endless]
+    return next((loop for loop in endless if syntax.yields(loop.node)), None)

@@ -1,0 +1,62 @@
+"""One call into C code computes without end.
+
+## What happens
+A single call never comes back: a power of huge numbers, `sum` or `list` over an iterator that never ends, a loop
+inside a C extension. Python is not asked again until it ends; if it holds the GIL, no other thread of the process
+runs and no signal handler either.
+
+## How to recognise it
+The thread uses a whole core and is at the same Python instruction in every look, for seconds. What it calls is not
+Python code.
+
+## Example
+```python
+total = sum(itertools.cycle(values))      # an endless iterator, consumed in C
+```
+
+## Use instead
+Bound what you give to such a call (`itertools.islice`), and try it with small input first. Only SIGKILL ends a
+process that is in such a call with the GIL held.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from unstall.evidence.stall import Kind, Stall
+from unstall.model.cause import Cause
+from unstall.model.finding import Confidence, Fact, Finding, Remedy
+
+cause = Cause(
+    slug="native-code-runs-forever",
+    title="One call into C code does not end",
+    remedies=(
+        Remedy("Bound the input of this call", "an endless iterator, or numbers that are too large?"),
+        Remedy("End it with SIGKILL", "while C code holds the GIL no other signal is served", "kill -9 PID"),
+    ),
+)
+
+
+@cause.detector
+def from_stack(stall: Stall) -> Iterator[Finding]:
+    """A thread computes in one and the same Python instruction."""
+    stack, frame = stall.stack, stall.frame
+    if stack is None or frame is None or stall.wait.kind is not Kind.RUNNING or stack.moved:
+        return
+    if stack.samples < 4 or stack.frames[0].file.endswith(("/re/__init__.py", "/re.py")):
+        return
+    native = stall.thread.native if stall.thread else ()
+    if any("sre_" in one or "_sre" in one for one in native[:6]):
+        return
+    facts = [
+        stall.fact(f"{stall.role}: {stall.wait.text}"),
+        Fact(f"it was at the same Python instruction in all {stack.samples} looks", "its Python stack"),
+    ]
+    if native:
+        facts.append(Fact(f"its native code is {native[0]}", "native stack"))
+    yield cause.finding(
+        Confidence.LIKELY if stall.long and stall.place != "main" else Confidence.POSSIBLE,
+        title=f"{stall.role} is in one call at line {frame.line} of {frame.function} that does not end",
+        where=stall.where(),
+        because=facts,
+    )
