@@ -26,8 +26,9 @@ check: $(READY)  ## Check style, types and the direction of imports
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: $(READY)  ## Measure what starting costs
+bench: $(READY)  ## Measure what starting costs, and what a look at a process costs
 	$(BIN)/python bench/startup.py
+	$(BIN)/python bench/python_reader.py
 
 record: $(READY)  ## Write down what is derived from the code: the published JSON Schema
 	$(BIN)/python -m unstall.reports.json_report > .venv/schema.json

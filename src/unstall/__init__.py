@@ -22,8 +22,7 @@ Public names are imported when they are first used (PEP 562), so `import unstall
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False  # type checkers read it as true; importing `typing` for it would cost more than all the rest
 if TYPE_CHECKING:
     from unstall.errors import UnstallError as UnstallError
     from unstall.model.bundle import Bundle as Bundle

@@ -14,6 +14,7 @@ import pytest
 from tests.reports.examples import STALLED
 from unstall.cli.app import COMMANDS, run
 from unstall.cli.why import exit_code
+from unstall.evidence.memory import Memory
 from unstall.model.bundle import Bundle
 from unstall.model.diagnosis import Diagnosis, Target, Verdict
 from unstall.workflows import why
@@ -134,6 +135,12 @@ def test_save_is_all_or_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         why.save(Bundle(Target(1, ""), {}), path)
     assert path.read_text() == "the old one"
     assert os.listdir(tmp_path) == ["stall.json"]
+
+
+def test_names_that_are_no_utf_8(tmp_path: Path) -> None:
+    path = tmp_path / "stall.json"
+    why.save(Bundle(Target(1, "caf\udce9.py"), {"memory": Memory()}), path)
+    assert why.read(path).target.command == "caf?.py"
 
 
 def test_save_leaves_devices_alone() -> None:

@@ -53,6 +53,9 @@ def test_why_and_its_bundle_say_the_same(
     assert report.startswith("STALLED: worker ")
     assert len(report.splitlines()) <= 28
 
+    with _unstall("why", str(saved)) as fresh:  # another Python, which has never looked at a process
+        assert fresh.communicate(timeout=30)[0].decode() == report
+
 
 def test_watching_until_the_training_ends(training: subprocess.Popen[bytes]) -> None:
     with _unstall("why", str(training.pid), "--watch", "0.1", "--json") as watcher:

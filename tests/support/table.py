@@ -20,7 +20,7 @@ def problems(program: Program, diagnosis: Diagnosis) -> list[str]:
             wrong.append(f"verdict {diagnosis.verdict}")
         wrong += [f"alarm {one.cause}" for one in diagnosis.findings if one.confidence is not Confidence.POSSIBLE]
         return wrong
-    if diagnosis.verdict is not Verdict.STALLED:
+    if diagnosis.verdict not in (program.verdicts or (Verdict.STALLED,)):
         wrong.append(f"verdict {diagnosis.verdict}")
     if not diagnosis.findings:
         return [*wrong, "no finding"]

@@ -27,7 +27,7 @@ def command(slug: str, heal: bool) -> int:
     program = demo.find(slug)
     if heal:
         click.echo("Healing comes with `unstall run --heal`, which is not there yet; this only diagnoses.\n", err=True)
-    click.echo(f"{program.story}\n\n1. starting a copy of {program.path}", err=True)
+    click.echo(f"{click.wrap_text(program.story, 80)}\n\n1. starting a copy of {program.path}", err=True)
     with _cleaning_up_when_killed(), demo.stuck(program) as pid:
         click.echo(f"2. it is stuck; looking at it from outside: unstall why {pid}\n", err=True)
         diagnosis = why.judge(why.look(pid))

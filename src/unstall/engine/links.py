@@ -65,7 +65,11 @@ class GraphBuilder:
     def _add_thread(self, thread: Thread) -> None:
         stack = self.reader.stacks.get(thread.tid)
         role = role_of(self.reader, thread.pid, thread.tid)
-        self.graph.add(Node(thread_node(thread.tid), "thread", f"{role} (pid {thread.pid}){_place(stack)}{self._at_sample(thread)}"))
+        self.graph.add(
+            Node(
+                thread_node(thread.tid), "thread", f"{role} (pid {thread.pid}){_place(stack)}{self._at_sample(thread)}"
+            )
+        )
 
     def _at_sample(self, thread: Thread) -> str:
         worker = self.reader.loaders.worker(thread.tid)
@@ -144,7 +148,9 @@ class GraphBuilder:
         target = self.graph.add(Node(f"inner:{thread.tid}", "object", wait.text))
         self._edge(me, target, "", wait.source)
         for other in self.feeders(thread):
-            self._edge(target, thread_node(other.tid), "perhaps ended by", "the only threads that could", Grade.INFERRED)
+            self._edge(
+                target, thread_node(other.tid), "perhaps ended by", "the only threads that could", Grade.INFERRED
+            )
 
     def feeders(self, thread: Thread) -> list[Thread]:
         """The other Python threads of a process that do work of their own."""

@@ -40,9 +40,7 @@ def _stall(builder: GraphBuilder, graph: WaitGraph, path: Path) -> Stall | None:
     threads = [int(node.split(":")[1]) for node in path.nodes if node.startswith("thread:")]
     if not threads:
         return None
-    cycle = tuple(
-        builder.waits[int(node.split(":")[1])] for node in path.cycle if node.startswith("thread:")
-    )
+    cycle = tuple(builder.waits[int(node.split(":")[1])] for node in path.cycle if node.startswith("thread:"))
     tid = threads[-1]
     if cycle:  # the cycle closes at a thread that stands in it twice; a worker says more than the main process
         threads_of_python = [one for one in cycle if builder.reader.stacks.get(one.tid)] or list(cycle)

@@ -92,7 +92,13 @@ class WaitReader:
                 descriptor = self.descriptors.of_thread(thread.pid, thread.tid)
                 child = self._child(thread) if kind is Kind.CHILD else None
                 return self._wait(
-                    thread, kind, text, f"its stack: {frame.function}", limit_s=limit, descriptor=descriptor, child=child
+                    thread,
+                    kind,
+                    text,
+                    f"its stack: {frame.function}",
+                    limit_s=limit,
+                    descriptor=descriptor,
+                    child=child,
                 )
         return None
 

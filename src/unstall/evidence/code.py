@@ -126,14 +126,10 @@ def functions_in(file: str, source: str, wanted: set[tuple[str, int]]) -> list[F
     except (SyntaxError, ValueError, RecursionError):
         return []
     lines = clean.splitlines()
-    definitions = [
-        node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-    ]
+    definitions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     chosen: dict[int, ast.FunctionDef | ast.AsyncFunctionDef] = {}
     for name, line in wanted:
-        around = [
-            one for one in definitions if _start(one) <= line <= (one.end_lineno or 0) and one.name == name
-        ]
+        around = [one for one in definitions if _start(one) <= line <= (one.end_lineno or 0) and one.name == name]
         if not around and name.startswith("<") and name != "<module>":  # a lambda or comprehension
             around = [one for one in definitions if _start(one) <= line <= (one.end_lineno or 0)]
         for one in around[-1:]:

@@ -80,9 +80,10 @@ class Descriptors(Evidence, frozen=True):
         return next((one for one in self.all if one.pid == pid and one.fd == fd), None)
 
     def of_thread(self, pid: int, tid: int) -> Descriptor | None:
-        """The one descriptor that a thread is blocked on."""
-        waits = self.waits.get(tid, ())
-        return self.get(pid, waits[0]) if len(waits) == 1 else None
+        """The one descriptor that a thread is blocked on; of several connections the first."""
+        waits = [self.get(pid, fd) for fd in self.waits.get(tid, ())]
+        alike = all(one is not None and one.sort == "socket" and one.protocol != "unix" for one in waits)
+        return waits[0] if waits and (len(waits) == 1 or alike) else None
 
     def opening(self, tid: int) -> Opening | None:
         """The file that a thread is just opening."""

@@ -11,6 +11,7 @@ from unstall.evidence.threads import Thread, Threads
 from unstall.model.finding import Confidence, Fact, Location
 
 LONG_SLEEP_S = 60.0
+LONGEST_COMMAND = 160
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class Holding:
     @property
     def name(self) -> str:
         """The process in words."""
-        command = self.process.command if self.process else ""
+        command = " ".join(self.process.command.split())[:LONGEST_COMMAND] if self.process else ""
         return f"process {self.holder.pid} ({command})" if command else f"process {self.holder.pid}"
 
     @property
@@ -65,9 +66,7 @@ class Holding:
 def holdings(stall: Stall, lock: Lock, processes: Processes, threads: Threads) -> list[Holding]:
     """The other processes that hold a lock."""
     return [
-        Holding(one, processes.get(one.pid), threads.get(one.pid))
-        for one in lock.holders
-        if one.pid != stall.wait.pid
+        Holding(one, processes.get(one.pid), threads.get(one.pid)) for one in lock.holders if one.pid != stall.wait.pid
     ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 from dataclasses import dataclass
 
 from unstall.evidence import syntax
@@ -41,6 +42,14 @@ class ActiveLoop:
             return not any(way.guards and syntax.is_clocked(way) for way in self.exits)
         return not syntax.has_limit(self.node)
 
+    @property
+    def may_be_endless(self) -> bool:
+        """It has no limit, or goes over a generator whose length nobody knows."""
+        if self.endless or isinstance(self.node, ast.While):
+            return self.endless
+        kinds = self.frame.watched.get(f"type({ast.unparse(self.node.iter)})", ())
+        return bool(kinds) and str(kinds[-1]).startswith(("generator", "itertools.", "map", "filter"))
+
     def _goes_over_endless(self, iterable: ast.expr) -> bool:
         """A generator of the same file that never ends, or an object of itertools that does not."""
         kinds = self.frame.watched.get(f"type({ast.unparse(iterable)})", ())
@@ -66,8 +75,13 @@ class ActiveLoop:
             not way.guards for way in self.exits
         ):
             return False
+        changeable = syntax.stored(self.node)
         values = [known for known in self.exit_values.values() if any(value is not None for value in known)]
-        return bool(values) and all(len(set(known)) == 1 for known in values)
+        unsure = any(
+            name in changeable and any(isinstance(value, str) for value in known)  # an object that may change inside
+            for name, known in self.exit_values.items()
+        )
+        return bool(values) and not unsure and all(len(set(known)) == 1 for known in values)
 
     @property
     def repeating(self) -> bool:
@@ -80,15 +94,30 @@ class ActiveLoop:
 
     @property
     def approaching(self) -> bool:
-        """A number that a way out looks at moves steadily in one direction: the loop may well end."""
-        return any(_is_steady(values) for values in self.exit_values.values())
+        """A number that a way out looks at moves steadily, and not away from its goal: the loop may well end."""
+        return any(self._comes_closer(guard) for way in self.exits for guard in way.guards)
+
+    def _comes_closer(self, guard: ast.expr) -> bool:
+        compared: set[str] = set()
+        for node in ast.walk(guard):
+            if isinstance(node, ast.Compare) and len(node.comparators) == 1:
+                sides = [_series(self.frame, one) for one in (node.left, node.comparators[0])]
+                if sides[0] and sides[1]:
+                    compared.update(syntax.operands(node))
+                    gaps = tuple(abs(left - right) for left, right in zip(sides[0], sides[1], strict=False))
+                    if _is_steady(gaps) and gaps[-1] < gaps[0]:
+                        return True
+        return any(
+            _is_steady(self.frame.watched.get(name, ())) for name in syntax.operands(guard) if name not in compared
+        )
 
     @property
     def draws_random(self) -> bool:
         """Whether the loop, or a function of the same file that it calls, draws random numbers."""
-        if syntax.draws_random(self.node):
+        calls = [one for one in ast.walk(self.node) if isinstance(one, ast.Call)]
+        if any(syntax.is_random_call(one) for one in calls):
             return True
-        called = (self.code.named(self.frame.file, syntax.called_name(one)) for one in syntax.calls(self.node))
+        called = (self.code.named(self.frame.file, syntax.called_name(one)) for one in calls)
         return any(one is not None and syntax.draws_random(syntax.body_of(one.tree)) for one in called)
 
     def never_ends(self, *, patient: bool) -> Confidence | None:
@@ -124,11 +153,29 @@ class ActiveLoop:
 
 
 def _is_steady(values: tuple[Scalar, ...]) -> bool:
-    numbers = [float(one) for one in values if isinstance(one, int | float) and not isinstance(one, bool)]
+    numbers = [_real(one) for one in values if isinstance(one, int | float) and not isinstance(one, bool)]
     if len(numbers) != len(values) or len(set(numbers)) < 3:
         return False
     steps = [after - before for before, after in zip(numbers, numbers[1:], strict=False)]
     return all(step >= 0 for step in steps) or all(step <= 0 for step in steps)
+
+
+def _real(number: float) -> float:
+    """A number to calculate with: Python's whole numbers can be larger than any float."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
+
+
+def _series(frame: Frame, node: ast.expr) -> tuple[float, ...]:
+    """The numbers that an expression had over the samples; nothing where they are not known."""
+    values = frame.watched.get(ast.unparse(node), ())
+    if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
+        return (_real(node.value),) * 1000
+    if not values or not all(isinstance(one, int | float) for one in values):
+        return ()
+    return tuple(_real(one) for one in values if isinstance(one, int | float))
 
 
 def reach(stack: Stack) -> list[Frame]:
@@ -159,9 +206,7 @@ def loops_of(stack: Stack, code: Code) -> list[ActiveLoop]:
                 continue
             found.append(ActiveLoop(frame, node, tree, code, rounds, innermost=position == 0))
         loops = syntax.loops_around(tree, frame.line)
-        if frame.turns > 0 and not loops:
-            called_again = True
-        elif loops and any(_restarted(frame, one) for one in loops):
+        if (frame.turns > 0 and not loops) or (loops and any(_restarted(frame, one) for one in loops)):
             called_again = True
     return found
 

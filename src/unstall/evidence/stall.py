@@ -119,6 +119,13 @@ class Stall(Evidence, frozen=True):
         return "iterable" if self.worker.iterable else "getitem"
 
     @property
+    def makes_sample(self) -> bool:
+        """It is at one sample: of a map-style dataset, or of an iterable one that has delivered before."""
+        if self.place == "iterable" and self.worker is not None:
+            return (self.worker.batch or 0) > (self.worker.number or 0)
+        return self.place == "getitem"
+
+    @property
     def long(self) -> bool:
         """It has lasted longer than what ends by itself usually does."""
         blocked = self.thread.blocked_s if self.thread and self.thread.still else None

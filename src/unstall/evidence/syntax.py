@@ -9,6 +9,10 @@ from dataclasses import dataclass
 LoopNode = ast.While | ast.For | ast.AsyncFor
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _CLOCKS = {"time", "monotonic", "perf_counter", "process_time", "now", "utcnow", "time_ns", "monotonic_ns"}
+_PURE = {
+    "len", "min", "max", "abs", "int", "float", "bool", "sum", "any", "all", "round", "isinstance", "tuple", "list",
+    "set", "sorted", "str", "map", "zip", "enumerate", "range", "ord",
+}  # fmt: skip
 _ENDLESS = {"count", "cycle", "repeat"}
 _RANDOM = {
     "rand", "randn", "random", "randint", "randrange", "choice", "choices", "uniform", "normal", "gauss", "sample",
@@ -48,11 +52,7 @@ def body_of(tree: ast.AST) -> ast.AST:
 
 def loops_around(tree: ast.AST, line: int) -> list[LoopNode]:
     """The loops that a line is in, innermost first. A line of a loop's header is in the loop."""
-    found = [
-        node
-        for node in ast.walk(tree)
-        if isinstance(node, LoopNode) and node.lineno <= line <= _body_end(node)
-    ]
+    found = [node for node in ast.walk(tree) if isinstance(node, LoopNode) and node.lineno <= line <= _body_end(node)]
     return sorted(found, key=lambda node: (node.lineno, -_body_end(node)), reverse=True)
 
 
@@ -88,9 +88,7 @@ def _exits(
             _exits(node.body, (*guards, node.test), in_try=in_try, nested=nested, found=found)
             _exits(node.orelse, (*guards, node.test), in_try=in_try, nested=nested, found=found)
         elif isinstance(node, LoopNode):
-            inner = (
-                (*guards, node.test) if isinstance(node, ast.While) and not is_always(node.test) else guards
-            )
+            inner = (*guards, node.test) if isinstance(node, ast.While) and not is_always(node.test) else guards
             _exits(node.body, inner, in_try=in_try, nested=True, found=found)
             _exits(node.orelse, guards, in_try=in_try, nested=nested, found=found)
         elif isinstance(node, ast.With | ast.AsyncWith):
@@ -116,17 +114,23 @@ def operands(expression: ast.expr) -> list[str]:
     """The variables, attributes, items and lengths that a test looks at, as source."""
     found: dict[str, None] = {}
     _operands(expression, found)
-    return list(found)
+    bound = {
+        name.id
+        for part in ast.walk(expression)
+        if isinstance(part, ast.comprehension)
+        for name in ast.walk(part.target)
+        if isinstance(name, ast.Name)
+    }
+    return [text for text in found if not bound & _names(text)]
+
+
+def _names(text: str) -> set[str]:
+    return {one.id for one in ast.walk(ast.parse(text, mode="eval")) if isinstance(one, ast.Name)}
 
 
 def _operands(node: ast.AST, found: dict[str, None]) -> None:
     if isinstance(node, ast.Call):
-        if (
-            isinstance(node.func, ast.Name)
-            and node.func.id == "len"
-            and len(node.args) == 1
-            and _plain(node.args[0])
-        ):
+        if isinstance(node.func, ast.Name) and node.func.id == "len" and len(node.args) == 1 and _plain(node.args[0]):
             found[ast.unparse(node)] = None
             return
         if isinstance(node.func, ast.Attribute):
@@ -146,11 +150,7 @@ def _plain(node: ast.AST) -> bool:
         return True
     if isinstance(node, ast.Attribute):
         return _plain(node.value)
-    return (
-        isinstance(node, ast.Subscript)
-        and _plain(node.value)
-        and isinstance(node.slice, ast.Name | ast.Constant)
-    )
+    return isinstance(node, ast.Subscript) and _plain(node.value) and isinstance(node.slice, ast.Name | ast.Constant)
 
 
 def stored(loop: LoopNode) -> set[str]:
@@ -163,18 +163,14 @@ def stored(loop: LoopNode) -> set[str]:
         parts.append(loop.test)
     for part in parts:
         for node in (part, *walk(part)):
-            if isinstance(node, ast.Name | ast.Attribute | ast.Subscript) and isinstance(
-                node.ctx, ast.Store | ast.Del
-            ):
+            if isinstance(node, ast.Name | ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store | ast.Del):
                 changed.add(ast.unparse(node))
                 if isinstance(node, ast.Subscript):
                     changed.add(ast.unparse(node.value))
             elif isinstance(node, ast.Call):
                 if isinstance(node.func, ast.Attribute):
                     changed.add(ast.unparse(node.func.value))
-                changed.update(
-                    ast.unparse(one) for one in node.args if isinstance(one, ast.Name | ast.Attribute)
-                )
+                changed.update(ast.unparse(one) for one in node.args if isinstance(one, ast.Name | ast.Attribute))
     return changed
 
 
@@ -192,7 +188,8 @@ def called_name(call: ast.Call) -> str:
 
 def calls_on_line(tree: ast.AST, line: int) -> list[ast.Call]:
     """The calls whose text includes a line."""
-    return [one for one in calls(tree) if one.lineno <= line <= (one.end_lineno or one.lineno)]
+    found = [one for one in ast.walk(tree) if isinstance(one, ast.Call)]
+    return [one for one in found if one.lineno <= line <= (one.end_lineno or one.lineno)]
 
 
 def receivers_on_line(tree: ast.AST, line: int) -> list[str]:
@@ -210,7 +207,7 @@ def receivers_on_line(tree: ast.AST, line: int) -> list[str]:
 def is_opaque(expression: ast.expr) -> bool:
     """Whether a test depends on a call whose result can't be seen from outside."""
     return any(
-        isinstance(one, ast.Call) and called_name(one) not in ("len", "min", "max", "abs", "int", "float", "bool")
+        isinstance(one, ast.Call) and not (isinstance(one.func, ast.Name) and one.func.id in _PURE)
         for one in ast.walk(expression)
     )
 
@@ -249,9 +246,7 @@ def has_limit(loop: LoopNode) -> bool:
     }
     for way in exits(loop):
         for guard in way.guards:
-            if _reads_clock(guard) or any(
-                isinstance(one, ast.Name) and one.id in clocks for one in ast.walk(guard)
-            ):
+            if _reads_clock(guard) or any(isinstance(one, ast.Name) and one.id in clocks for one in ast.walk(guard)):
                 return True
             if _compares_counter(guard, counters):
                 return True
@@ -264,13 +259,18 @@ def is_clocked(way: Exit) -> bool:
 
 
 def _counters(loop: ast.While) -> set[str]:
-    return {
-        ast.unparse(node.target)
-        for node in walk(loop)
-        if isinstance(node, ast.AugAssign)
-        and isinstance(node.op, ast.Add | ast.Sub)
-        and isinstance(node.value, ast.Constant)
-    }
+    """The variables that only ever grow, or only ever shrink, by a constant in each round."""
+    steps: dict[str, set[type[ast.operator]]] = {}
+    assigned: set[str] = set()
+    for node in walk(loop):
+        if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add | ast.Sub):
+            if isinstance(node.value, ast.Constant) and node.value.value:
+                steps.setdefault(ast.unparse(node.target), set()).add(type(node.op))
+            else:
+                assigned.add(ast.unparse(node.target))
+        elif isinstance(node, ast.Assign):
+            assigned.update(ast.unparse(target) for target in node.targets)
+    return {name for name, ways in steps.items() if len(ways) == 1 and name not in assigned}
 
 
 def _reads_clock(node: ast.AST) -> bool:
@@ -288,9 +288,14 @@ def _compares_counter(guard: ast.expr, counters: set[str]) -> bool:
     return isinstance(guard, ast.Name | ast.Attribute) and ast.unparse(guard) in counters
 
 
+def is_random_call(call: ast.Call) -> bool:
+    """Whether a call draws random numbers."""
+    return called_name(call) in _RANDOM
+
+
 def draws_random(node: ast.AST) -> bool:
     """Whether code calls something that draws random numbers."""
-    return any(called_name(one) in _RANDOM for one in calls(node))
+    return any(is_random_call(one) for one in calls(node))
 
 
 def sleeps(node: ast.AST) -> bool:

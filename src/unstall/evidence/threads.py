@@ -9,7 +9,7 @@ import msgspec
 from unstall.model.evidence import Evidence
 
 
-class Reading(msgspec.Struct, frozen=True):
+class Reading(msgspec.Struct, frozen=True, omit_defaults=True):
     """One look at a thread."""
 
     at_s: float
@@ -21,7 +21,7 @@ class Reading(msgspec.Struct, frozen=True):
     switches: int = 0
 
 
-class Thread(msgspec.Struct, frozen=True):
+class Thread(msgspec.Struct, frozen=True, omit_defaults=True):
     """One thread. Readings are oldest first and never empty."""
 
     pid: int

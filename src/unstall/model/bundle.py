@@ -8,6 +8,7 @@ import msgspec
 
 from unstall.errors import BadBundle
 from unstall.model.diagnosis import Target, Unexamined
+from unstall.model.document import encode
 from unstall.model.evidence import Evidence
 
 SCHEMA = "unstall.bundle/1"
@@ -32,7 +33,7 @@ class Bundle(msgspec.Struct, frozen=True):
     def encode(self) -> bytes:
         """The bundle as indented JSON."""
         document = {"schema": SCHEMA, **msgspec.structs.asdict(self)}
-        return msgspec.json.format(msgspec.json.encode(document), indent=1)
+        return msgspec.json.format(encode(document), indent=1)
 
 
 class _Document(msgspec.Struct):

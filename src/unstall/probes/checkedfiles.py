@@ -56,7 +56,7 @@ def _looks(stack: SampledStack, loop: RunningLoop) -> Iterator[CheckedFile]:
                 if path and (path not in known or (wanted and not known[path][0])):
                     known[path] = wanted, name, call.lineno
     for path, (wanted, name, line) in sorted(known.items(), key=lambda one: not one[1][0]):
-        yield _of_loop(describe(stack, path, line), loop, wanted, name)
+        yield _of_loop(describe(stack, path, line, follow=name not in _MAKE), loop, wanted, name)
 
 
 def _of_loop(checked: CheckedFile, loop: RunningLoop, wanted: str, how: str) -> CheckedFile:
@@ -193,12 +193,12 @@ def _after_not_found(node: ast.AST, call: ast.Call) -> str:
     return ""
 
 
-def describe(stack: SampledStack, path: str, line: int = 0) -> CheckedFile:
-    """What there is to know about one such file."""
+def describe(stack: SampledStack, path: str, line: int = 0, *, follow: bool = True) -> CheckedFile:
+    """What there is to know about one such file. A link that leads nowhere is there for those who make links."""
     full = path if path.startswith("/") else os.path.join(procfs.link(f"/proc/{stack.pid}/cwd") or "", path)
     here = source_path(stack.pid, full)
     try:
-        found = os.stat(here)
+        found = os.stat(here) if follow else os.lstat(here)
     except (OSError, ValueError):
         return CheckedFile(stack.tid, full, exists=False, line=line)
     number = _number_inside(here, found.st_size) if os.path.isfile(here) else None

@@ -6,6 +6,7 @@ import array
 import contextlib
 import fcntl
 import os
+import re
 import stat as modes
 import termios
 
@@ -17,9 +18,11 @@ from unstall.probes.python.memory import ProcessMemory, Unreadable
 
 _FIRST_IS_FD = {
     "read", "write", "readv", "writev", "pread64", "pwrite64", "recvfrom", "recvmsg", "sendto", "sendmsg",
-    "connect", "accept", "accept4", "fsync", "fdatasync", "flock", "fcntl", "epoll_wait", "epoll_pwait", "recvmmsg",
+    "connect", "accept", "accept4", "fsync", "fdatasync", "flock", "fcntl", "recvmmsg",
 }  # fmt: skip
 _OPEN = {"open": 0, "openat": 1, "openat2": 1}
+_EPOLLS = {"epoll_wait", "epoll_pwait", "epoll_pwait2"}
+_TARGET = re.compile(r"^tfd:\s+(\d+)", re.MULTILINE)
 MOST_POLLED = 16
 
 
@@ -62,6 +65,8 @@ class DescriptorProbe:
             return self._polled(thread)
         if last.syscall in ("select", "pselect6"):
             return self._selected(thread)
+        if last.syscall in _EPOLLS:
+            return _registered(thread.pid, last.arguments[0] & 0xFFFFFFFF)
         return []
 
     def _polled(self, thread: Thread) -> list[int]:
@@ -182,6 +187,21 @@ class DescriptorProbe:
             else []
         )
         return Opening(thread.tid, full, sort, filesystem_of(thread.pid, full), tuple(others))
+
+
+def _registered(pid: int, epoll: int) -> list[int]:
+    """The connections that an epoll descriptor watches; the descriptor itself where there are none.
+
+    An event loop also watches a socket pair by which it wakes itself: that is not what it waits for.
+    """
+    watched = [int(one) for one in _TARGET.findall(procfs.read(f"/proc/{pid}/fdinfo/{epoll}") or "")]
+    connections = []
+    for fd in watched[:MOST_POLLED]:
+        target = procfs.link(f"/proc/{pid}/fd/{fd}") or ""
+        row = network.look_up(pid, int(target[8:-1])) if target.startswith("socket:[") else None
+        if row is not None and row.protocol != "unix":
+            connections.append(fd)
+    return connections or [epoll]
 
 
 def _has_open(pid: int, path: str) -> bool:

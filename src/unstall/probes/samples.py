@@ -9,6 +9,8 @@ from unstall.evidence.stacks import Scalar
 from unstall.probes.python.memory import Unreadable
 from unstall.probes.python.objects import Ref
 
+LARGEST_BITS = 1000  # of a whole number that is kept as a number: a float can hold no larger one
+
 
 @dataclass(frozen=True, slots=True)
 class SampledLocal:
@@ -120,4 +122,6 @@ def scalar(ref: Ref | None) -> Scalar:
         found = ref.value(200)
     except Unreadable:
         return None
+    if isinstance(found, int) and found.bit_length() > LARGEST_BITS:
+        return f"integer of {found.bit_length()} bits, {hash(found):x}"
     return None if isinstance(found, bytes) else found

@@ -39,7 +39,11 @@ class Semaphore:
 
 def find(memory: ProcessMemory, address: int) -> Semaphore | None:
     """The shared semaphore at an address, if there is one."""
-    for region in memory.regions():
+    try:
+        regions = memory.regions()
+    except Unreadable:  # the process has just ended
+        return None
+    for region in regions:
         if region.start <= address < region.end:
             if "/dev/shm/sem." in region.path or "/sem." in region.path:
                 return Semaphore(region.device, region.inode, address - region.start + region.offset)

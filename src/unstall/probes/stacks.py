@@ -284,7 +284,7 @@ def _fold_frame(track: Track, depth: int, frame: SampledFrame, with_locals: bool
     moved, turns = False, 0
     if history:
         steps = [shape[depth] for shape in track.shapes]
-        lines = tuple(sorted({step[3] for step in steps}))
+        lines = tuple(sorted({step[3] for step in steps if step[3]}))
         moved = len({step[4] for step in steps}) > 1
         turns = sum(after[4] < before[4] for before, after in zip(steps, steps[1:], strict=False))
         first = track.locals[0][depth]
@@ -297,7 +297,7 @@ def _fold_frame(track: Track, depth: int, frame: SampledFrame, with_locals: bool
         }
     return Frame(
         file=frame.file,
-        line=frame.line,
+        line=frame.line or (lines[-1] if lines else 0),
         function=frame.function,
         first_line=frame.first_line,
         user=frame.user,

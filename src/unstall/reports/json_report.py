@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from unstall.model.diagnosis import SCHEMA, Diagnosis
+from unstall.model.document import encode
 from unstall.model.finding import Finding
 
 CHECK_SCHEMA = "unstall.check/1"
@@ -44,21 +45,8 @@ def schema() -> dict[str, Any]:
 
 
 def _text(value: object, *, compact: bool) -> str:
-    try:
-        data = msgspec.json.encode(value)
-    except UnicodeEncodeError:  # a file name that is no UTF-8
-        data = msgspec.json.encode(_mended(msgspec.to_builtins(value)))
+    data = encode(value)
     return (data if compact else msgspec.json.format(data, indent=2)).decode() + "\n"
-
-
-def _mended(value: Any) -> Any:
-    if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode()
-    if isinstance(value, dict):
-        return {_mended(key): _mended(one) for key, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_mended(one) for one in value]
-    return value
 
 
 def print_schema() -> None:

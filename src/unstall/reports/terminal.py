@@ -35,6 +35,7 @@ _MEANING = {
     Confidence.LIKELY: "Likely: known from this cause alone.",
     Confidence.POSSIBLE: "Possible: other causes fit too.",
 }
+_UNKNOWN = "The cause is not known; the chain of waits is."
 _OUTCOME = {
     Verdict.STALLED: "the training waits for something that will not come",
     Verdict.SLOW: "it moves on, but slowly",
@@ -136,10 +137,13 @@ def _where(console: Console, finding: Finding) -> list[Text]:
             about[0] += _function(place)
         parts.append(line.append("\n"))
         for caller in finding.where[1 : 1 + MOST_CALLERS]:
-            parts.append(_text(f"  called from {_place(caller)}{_function(caller)}\n", "dim"))
+            called = f"  called from {_place(caller)}"
+            fits = len(called) + len(_function(caller)) <= console.width
+            parts.append(_text(called + (_function(caller) if fits else "") + "\n", "dim"))
+    meaning = _UNKNOWN if finding.cause == "unknown-wait" else _MEANING[finding.confidence]
     said = ", ".join(one.strip() for one in about if one.strip())
     said = f"{said[0].upper()}{said[1:]}. " if said and place is None else f"{said}. " if said else ""
-    return [*parts, hang(console, "  ", _text(said + _MEANING[finding.confidence]))]
+    return [*parts, hang(console, "  ", _text(said + meaning))]
 
 
 def _place(place: Location) -> str:
@@ -193,7 +197,8 @@ def _fact(console: Console, fact: Fact, finding: Finding) -> Text:
 
 
 def _remedy(console: Console, number: int, remedy: Remedy) -> Text:
-    words = f"{remedy.action}: {remedy.why}" if remedy.why else remedy.action
+    stop = " " if remedy.action.endswith((".", "?", "!")) else ": "
+    words = f"{remedy.action}{stop}{remedy.why}" if remedy.why else remedy.action
     item = hang(console, f"{number}. ", _quoting(clean(words)), 2)
     lines = (remedy.snippet or "").splitlines()
     for line in lines[:MOST_SNIPPET_LINES]:

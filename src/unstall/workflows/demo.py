@@ -54,8 +54,9 @@ def find(slug: str) -> Program:
     known = programs()
     if slug not in known:
         mains = [one.slug for one in known.values() if one.slug == one.cause]
+        near = suggest(slug, mains, "unstall demo")
         raise UsageError(
-            f"there is no demo of {slug!r}", hint=suggest(slug, mains, "unstall demo") + "\ndemos: " + ", ".join(mains)
+            f"there is no demo of {slug!r}", hint=near if "demo" in near else "there are demos of " + ", ".join(mains)
         )
     return known[slug]
 
@@ -64,7 +65,7 @@ def find(slug: str) -> Program:
 def stuck(program: Program) -> Iterator[int]:
     """Run a copy of the program until it says that it is stuck. Afterwards, all that it started is killed."""
     _check_torch()
-    with tempfile.TemporaryDirectory(prefix="unstall-demo-") as name:
+    with tempfile.TemporaryDirectory(prefix="unstall-demo-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
         copy = folder / program.path.name
         shutil.copyfile(program.path, copy)
@@ -108,7 +109,7 @@ def _start(copy: Path, ready: Path, keyboard: int, log: Path) -> subprocess.Pope
             stdin=keyboard,
             stdout=output,
             stderr=subprocess.STDOUT,
-            env={**os.environ, zoo.READY: str(ready)},
+            env={**os.environ, zoo.READY: str(ready), "TMPDIR": str(copy.parent)},  # so that nothing is left
             start_new_session=True,
             cwd=copy.parent,
             preexec_fn=die_with_parent,

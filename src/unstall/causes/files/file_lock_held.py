@@ -1,4 +1,4 @@
-'''Another process holds the lock of a file, and does not let go.
+"""Another process holds the lock of a file, and does not let go.
 
 ## What happens
 The code takes a lock on a file with `fcntl.flock`, `fcntl.lockf` or a library such as `filelock`. Another
@@ -22,7 +22,7 @@ with open(self.index_path) as file:
 lock = filelock.FileLock(self.index_path + ".lock", timeout=30)   # gives up, and says which file
 ```
 and hold such a lock for moments only. Readers of files that are replaced with `os.replace` need no lock at all.
-'''
+"""
 
 from __future__ import annotations
 
@@ -59,6 +59,8 @@ def from_waits(stall: Stall, processes: Processes, threads: Threads) -> Iterator
     held = holdings(stall, lock, processes, threads)
     if not held and lock.holders:
         return  # only by itself: that is another cause
+    if len({one.lock.id for one in stall.cycle if one.lock is not None}) > 1:
+        return  # several locks in a circle: so is that
     facts = [stall.fact(f"{stall.role} {'tries again and again to take' if lock.polled else 'waits for'} {lock.label}")]
     for one in held:
         facts += one.facts(lock.label)

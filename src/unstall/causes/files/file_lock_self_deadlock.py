@@ -1,4 +1,4 @@
-'''A process waits for a file lock that it holds itself.
+"""A process waits for a file lock that it holds itself.
 
 ## What happens
 A lock taken with `flock` belongs to one opening of the file, not to the process. When the code opens the same
@@ -22,7 +22,7 @@ with open(report, "r+") as file:
     file.write("negative value\\n")            # use the file that is already locked
 ```
 or take the lock in one place only. `filelock.FileLock` may be taken again if it is the same object.
-'''
+"""
 
 from __future__ import annotations
 

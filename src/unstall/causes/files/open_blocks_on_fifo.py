@@ -1,4 +1,4 @@
-'''Opening a named pipe waits until somebody opens its other end.
+"""Opening a named pipe waits until somebody opens its other end.
 
 ## What happens
 A path leads to a named pipe (a FIFO), not to a file. `open()` for reading waits until some process opens it for
@@ -19,7 +19,7 @@ open(paths[index])                   # never returns
 paths = [path for path in folder.iterdir() if path.is_file()]   # False for a named pipe
 ```
 Where a pipe is meant, start its writer first, or open it with `os.O_NONBLOCK`.
-'''
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-'''A query waits for a SQLite database that another connection has locked.
+"""A query waits for a SQLite database that another connection has locked.
 
 ## What happens
 SQLite lets one connection write at a time. While another one is inside a transaction, a query sleeps and tries
@@ -22,7 +22,7 @@ with connection:                                               # commits at once
     connection.execute("INSERT INTO losses VALUES (?)", (loss,))
 ```
 Let one process write. Readers open the database with `?mode=ro`, and a timeout of seconds shows the error.
-'''
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-'''A lock file was left behind, and the training waits until it goes away.
+"""A lock file was left behind, and the training waits until it goes away.
 
 ## What happens
 The code uses the mere existence of a file or folder as a lock: it waits while the file is there, or tries again
@@ -22,7 +22,7 @@ with filelock.FileLock(path + ".lock", timeout=600):    # the kernel frees it wh
     ...
 ```
 A lock that the kernel keeps (`flock`) can't be left behind: it ends with the process.
-'''
+"""
 
 from __future__ import annotations
 
@@ -83,9 +83,7 @@ def _confidence(stall: Stall, file: CheckedFile, busy: list[Stack]) -> Confidenc
     return Confidence.LIKELY if stall.long and not busy else Confidence.POSSIBLE
 
 
-def _busy(
-    stall: Stall, file: CheckedFile, descriptors: Descriptors, loaders: Loaders, stacks: Stacks
-) -> list[Stack]:
+def _busy(stall: Stall, file: CheckedFile, descriptors: Descriptors, loaders: Loaders, stacks: Stacks) -> list[Stack]:
     """Other processes of the training that do something: one of them may be the file's owner."""
     waiting = {one.tid for one in descriptors.checked if one.path == file.path}
     found = []

@@ -1,4 +1,4 @@
-'''The kernel does not come back from a call, and nothing can interrupt it.
+"""The kernel does not come back from a call, and nothing can interrupt it.
 
 ## What happens
 A disk, a network file system or a driver does not answer. The thread sleeps inside the kernel in state D: no
@@ -17,7 +17,7 @@ return numpy.load("/mnt/nfs/shard-17.npy")      # the server went away
 ## Use instead
 Look after the disk first. Against a server that comes and goes: copy the data to a local disk before training,
 and mount NFS with `soft,timeo=600`, so that calls fail instead of waiting for ever.
-'''
+"""
 
 from __future__ import annotations
 
@@ -58,7 +58,9 @@ def from_waits(stall: Stall, descriptors: Descriptors, processes: Processes) -> 
     mount = opening.filesystem if opening else descriptor.filesystem if descriptor else ""
     if path:
         where = f" with {path}"
-        facts.append(Fact(f"it is in {last.syscall}() of {path}" + (f", on {mount}" if mount else ""), stall.wait.source))
+        facts.append(
+            Fact(f"it is in {last.syscall}() of {path}" + (f", on {mount}" if mount else ""), stall.wait.source)
+        )
     if last.syscall in _STARTS_PROCESS:
         facts += _child_facts(stall, descriptors, processes)
         where = " while it starts another process"

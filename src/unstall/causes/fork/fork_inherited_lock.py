@@ -69,9 +69,13 @@ def from_waits(stall: Stall, processes: Processes, loaders: Loaders) -> Iterator
     places = []
     for one in holders[:1]:
         places.append(Location(one.file, one.line, one.function, one.pid, "a thread of main"))
-        facts.append(Fact(f"thread {one.tid} of the parent holds it: {one.function} ({one.file}:{one.line})", one.source))
+        facts.append(
+            Fact(f"thread {one.tid} of the parent holds it: {one.function} ({one.file}:{one.line})", one.source)
+        )
     if not holders and at_start:
-        facts.append(Fact("it hangs before its first sample: nothing in it can have taken the lock", "DataLoader worker"))
+        facts.append(
+            Fact("it hangs before its first sample: nothing in it can have taken the lock", "DataLoader worker")
+        )
     yield cause.finding(
         Confidence.CERTAIN if sure else Confidence.LIKELY,
         title=f"{stall.role} inherited {lock.label} locked, when it was forked",

@@ -37,8 +37,12 @@ cause = Cause(
     slug="semaphore-not-released",
     title="A lock or semaphore was acquired and never released",
     remedies=(
-        Remedy("Use `with`", "it releases also when an exception or a return leaves the block", "with self.slots:\n    ..."),
-        Remedy("Or release in `finally`", "", "self.slots.acquire()\ntry:\n    ...\nfinally:\n    self.slots.release()"),
+        Remedy(
+            "Use `with`", "it releases also when an exception or a return leaves the block", "with self.slots:\n    ..."
+        ),
+        Remedy(
+            "Or release in `finally`", "", "self.slots.acquire()\ntry:\n    ...\nfinally:\n    self.slots.release()"
+        ),
     ),
 )
 

@@ -40,7 +40,10 @@ cause = Cause(
     slug="infinite-loop-in-getitem",
     title="A loop that makes a sample never ends",
     remedies=(
-        Remedy("Make sure that every round comes closer to the loop's end", "look at `continue`, and at what the test reads"),
+        Remedy(
+            "Make sure that every round comes closer to the loop's end",
+            "look at `continue`, and at what the test reads",
+        ),
         Remedy("Give the loop a limit", "and raise an error that names the sample when it is reached"),
     ),
 )
@@ -49,10 +52,10 @@ cause = Cause(
 @cause.detector
 def from_motion(stall: Stall, code: Code) -> Iterator[Finding]:
     """A thread goes round in a loop without a limit while it makes a sample."""
-    if stall.place not in ("getitem", "iterable") or stall.wait.kind is not Kind.RUNNING or stall.stack is None:
+    if not stall.makes_sample or stall.wait.kind is not Kind.RUNNING or stall.stack is None:
         return
     loop = spinning_loop(stall.stack, code)
-    if loop is None or stall.place == "iterable" and syntax.yields(loop.node):
+    if loop is None or (stall.place == "iterable" and syntax.yields(loop.node)):
         return
     if syntax.swallows_errors(loop.node) or loop.draws_random:
         return  # those have causes of their own
@@ -64,4 +67,3 @@ def from_motion(stall: Stall, code: Code) -> Iterator[Finding]:
             where=stall.where(stall.at(loop.frame, loop.line)),
             because=loop.facts(stall.stack, stall.wait.text),
         )
-

@@ -46,7 +46,7 @@ def from_motion(stall: Stall, code: Code) -> Iterator[Finding]:
     """A thread goes round in a loop that yields, and is never seen to yield."""
     if stall.place != "iterable" or stall.stack is None or stall.wait.kind not in (Kind.RUNNING, Kind.SLEEPING):
         return
-    loop = _yielding_loop(stall, code)
+    loop = _barren_loop(stall, code)
     if loop is None:
         return
     confidence = Confidence.LIKELY if stall.long else Confidence.POSSIBLE
@@ -56,16 +56,20 @@ def from_motion(stall: Stall, code: Code) -> Iterator[Finding]:
         where=stall.where(stall.at(loop.frame, loop.line)),
         because=(
             Fact(f"it was inside the loop at line {loop.line} in all {stall.stack.samples} looks", "its Python stack"),
-            Fact("the loop yields, and no batch came while it was watched", "the source, the DataLoader"),
+            Fact("no sample came out of it while it was watched", "the DataLoader"),
             stall.fact(f"{stall.role}: {stall.wait.text}"),
         ),
     )
 
 
-def _yielding_loop(stall: Stall, code: Code) -> ActiveLoop | None:
-    """The loop without a limit that contains the generator's `yield`."""
+def _barren_loop(stall: Stall, code: Code) -> ActiveLoop | None:
+    """The outermost loop that was seen to move: what stands further out waits for its `yield`.
+
+    A loop over something finite will end. One over a generator may go on for ever.
+    """
     if stall.stack is None:
         return None
-    loops = loops_of(stall.stack, code)
-    endless = [loop for loop in loops if loop.endless]
-    return next((loop for loop in endless if syntax.yields(loop.node)), None)
+    moving = [loop for loop in loops_of(stall.stack, code) if loop.frame.moved and loop.may_be_endless]
+    started = stall.worker is not None and (stall.worker.batch or 0) >= max(stall.worker.number or 0, 1)
+    wanted = [loop for loop in moving if syntax.yields(loop.node) or not started]
+    return wanted[-1] if wanted else None

@@ -21,8 +21,12 @@ process that is in such a call with the GIL held.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
+from unstall.evidence import syntax
+from unstall.evidence.code import Code
+from unstall.evidence.stacks import Frame
 from unstall.evidence.stall import Kind, Stall
 from unstall.model.cause import Cause
 from unstall.model.finding import Confidence, Fact, Finding, Remedy
@@ -35,10 +39,11 @@ cause = Cause(
         Remedy("End it with SIGKILL", "while C code holds the GIL no other signal is served", "kill -9 PID"),
     ),
 )
+_CONSUMERS = {"sum", "list", "tuple", "set", "max", "min", "sorted", "deque", "dict", "extend", "array", "fromiter"}
 
 
 @cause.detector
-def from_stack(stall: Stall) -> Iterator[Finding]:
+def from_stack(stall: Stall, code: Code) -> Iterator[Finding]:
     """A thread computes in one and the same Python instruction."""
     stack, frame = stall.stack, stall.frame
     if stack is None or frame is None or stall.wait.kind is not Kind.RUNNING or stack.moved:
@@ -52,11 +57,27 @@ def from_stack(stall: Stall) -> Iterator[Finding]:
         stall.fact(f"{stall.role}: {stall.wait.text}"),
         Fact(f"it was at the same Python instruction in all {stack.samples} looks", "its Python stack"),
     ]
+    endless = _consumes_endless(frame, code)
+    if endless:
+        facts.append(Fact(f"line {frame.line} consumes `{endless}`, which never ends", "the source"))
     if native:
         facts.append(Fact(f"its native code is {native[0]}", "native stack"))
     yield cause.finding(
-        Confidence.LIKELY if stall.long and stall.place != "main" else Confidence.POSSIBLE,
+        Confidence.LIKELY if endless or (stall.long and stall.place != "main") else Confidence.POSSIBLE,
         title=f"{stall.role} is in one call at line {frame.line} of {frame.function} that does not end",
         where=stall.where(),
         because=facts,
     )
+
+
+def _consumes_endless(frame: Frame, code: Code) -> str:
+    """An iterator of itertools without an end that a call on this line is given."""
+    tree = code.tree(frame)
+    for call in syntax.calls_on_line(tree, frame.line) if tree else ():
+        for given in call.args:
+            local = frame.local(given.id) if isinstance(given, ast.Name) else None
+            if syntax.is_endless_iterable(given) and syntax.called_name(call) in _CONSUMERS:
+                return ast.unparse(given)
+            if local is not None and local.type in ("itertools.cycle", "itertools.count"):
+                return ast.unparse(given)
+    return ""

@@ -34,9 +34,13 @@ cause = Cause(
     slug="regex-catastrophic-backtracking",
     title="A regular expression backtracks without end",
     remedies=(
-        Remedy("Make each repetition match in one way only", "for instance (?>\\w+\\s?)* : an atomic group, Python 3.11"),
+        Remedy(
+            "Make each repetition match in one way only", "for instance (?>\\w+\\s?)* : an atomic group, Python 3.11"
+        ),
         Remedy("Limit the text before matching", "", "pattern.match(text[:10_000])"),
-        Remedy("Or use the package `regex`", "its matching takes a time limit", "regex.match(pattern, text, timeout=1)"),
+        Remedy(
+            "Or use the package `regex`", "its matching takes a time limit", "regex.match(pattern, text, timeout=1)"
+        ),
     ),
 )
 _METHODS = {"match", "fullmatch", "search", "sub", "subn", "findall", "split", "finditer"}

@@ -46,7 +46,7 @@ cause = Cause(
 @cause.detector
 def from_motion(stall: Stall, code: Code) -> Iterator[Finding]:
     """A thread goes round in a loop without a limit that draws random numbers."""
-    if stall.place not in ("getitem", "iterable") or stall.wait.kind is not Kind.RUNNING or stall.stack is None:
+    if not stall.makes_sample or stall.wait.kind is not Kind.RUNNING or stall.stack is None:
         return
     loop = spinning_loop(stall.stack, code)
     if loop is None or not loop.draws_random:

@@ -104,6 +104,8 @@ def _waits_for_outside(loop: ActiveLoop) -> bool:
 
 def _waits_for_removal(loop: ActiveLoop, stall: Stall, descriptors: Descriptors) -> bool:
     """The loop waits for a file to go away: a stale lock file, which is a cause of its own."""
+    if any(one.exists and one.wanted == "gone" for one in descriptors.checked_by(stall.wait.tid)):
+        return True
     names = {syntax.called_name(one) for one in syntax.calls(loop.node)} | _names(loop)
     exclusive = "O_EXCL" in ast.unparse(loop.node) or bool(names & _MUST_BE_NEW)
     return any(one.exists for one in descriptors.checked_by(stall.wait.tid)) and (

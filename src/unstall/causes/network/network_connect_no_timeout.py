@@ -1,4 +1,4 @@
-'''A server does not answer the attempt to connect, and there is no time limit.
+"""A server does not answer the attempt to connect, and there is no time limit.
 
 ## What happens
 The machine is away, a firewall drops the packets, or the server's queue of new connections is full. The kernel
@@ -17,7 +17,7 @@ connection = socket.create_connection(address)      # no timeout
 connection = socket.create_connection(address, timeout=10)
 ```
 `urlopen(url, timeout=10)` and `requests.get(url, timeout=10)` limit the attempt to connect, too.
-'''
+"""
 
 from __future__ import annotations
 
@@ -53,6 +53,8 @@ def from_waits(stall: Stall) -> Iterator[Finding]:
         where=stall.where(),
         because=(
             stall.fact(f"{stall.role} is inside connect(), without a time limit"),
-            Fact(f"the socket is {descriptor.state or 'not connected'}: the other side does not answer", "/proc/net/tcp"),
+            Fact(
+                f"the socket is {descriptor.state or 'not connected'}: the other side does not answer", "/proc/net/tcp"
+            ),
         ),
     )

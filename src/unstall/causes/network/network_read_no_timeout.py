@@ -1,4 +1,4 @@
-'''A connection is silent, and the code waits for its answer without a time limit.
+"""A connection is silent, and the code waits for its answer without a time limit.
 
 ## What happens
 The server took the request and does not answer: it is overloaded, a machine in between dropped the connection, or
@@ -21,16 +21,21 @@ with urllib.request.urlopen(url, timeout=20) as response:
     return response.read()
 ```
 then try again a few times. `socket.setdefaulttimeout(20)` sets the limit for a whole process.
-'''
+"""
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
+from unstall.evidence import syntax
+from unstall.evidence.code import SourceFile
+from unstall.evidence.imports import Imports
 from unstall.evidence.processes import Processes
+from unstall.evidence.sample_code import sample_functions
 from unstall.evidence.stall import Kind, Stall
 from unstall.model.cause import Cause
-from unstall.model.finding import Confidence, Fact, Finding, Remedy
+from unstall.model.finding import Confidence, Fact, Finding, Location, Remedy
 
 _VERY_LONG_S = 60.0
 _RANKS = "/torch/distributed/"  # the ranks of a training talk to each other: another matter
@@ -67,7 +72,9 @@ def from_waits(stall: Stall, processes: Processes) -> Iterator[Finding]:
     if descriptor.peer_pid == wait.pid:
         facts.append(Fact("the other end is in the same process", "open descriptors in /proc/<pid>/fd"))
     elif peer is not None:
-        facts.append(Fact(f"the other end is process {peer.pid} ({peer.command})", "open descriptors in /proc/<pid>/fd"))
+        facts.append(
+            Fact(f"the other end is process {peer.pid} ({peer.command})", "open descriptors in /proc/<pid>/fd")
+        )
     yield cause.finding(
         _confidence(stall),
         title=f"{stall.role} waits for {wait.text}, which is silent, and has no time limit",
@@ -92,3 +99,67 @@ def _between_ranks(stall: Stall) -> bool:
         if _RANKS in frame.file:
             return True
     return False
+
+
+_POSITION_OF_TIMEOUT = {  # how many arguments come before `timeout`
+    "urllib.request.urlopen": 2,
+    "http.client.HTTPConnection": 2,
+    "http.client.HTTPSConnection": 2,
+    "socket.create_connection": 1,
+    "ftplib.FTP": 4,
+    **{f"requests.{name}": 99 for name in ("get", "post", "put", "patch", "delete", "head", "options", "request")},
+}
+_OF_SESSIONS = {"get", "post", "put", "patch", "delete", "head", "options", "request"}
+_SETS_LIMIT = {"setdefaulttimeout", "settimeout"}
+
+
+@cause.detector
+def in_source(source: SourceFile) -> Iterator[Finding]:
+    """A call to a server without a time limit, in code that runs for every sample."""
+    if any(syntax.called_name(one) in _SETS_LIMIT for one in ast.walk(source.tree) if isinstance(one, ast.Call)):
+        return
+    imports = Imports(source.tree)
+    sessions = _sessions(source.tree, imports)
+    for function in sample_functions(source.tree):
+        for call in syntax.calls(function.node):
+            name = imports.called(call)
+            if not name and _is_of_session(call, sessions):
+                name = "requests.get"
+            if name not in _POSITION_OF_TIMEOUT or _has_time_limit(call, _POSITION_OF_TIMEOUT[name]):
+                continue
+            text = ast.unparse(call.func)
+            yield cause.finding(
+                Confidence.LIKELY,
+                title=f"{text}() has no time limit, and runs for every sample",
+                where=(Location(source.path, call.lineno, function.name),),
+                because=(Fact(f"{text}() is called without `timeout` in {function.name}", "the source"),),
+            )
+
+
+def _has_time_limit(call: ast.Call, before: int) -> bool:
+    if len(call.args) > before or any(isinstance(one, ast.Starred) for one in call.args):
+        return True
+    for keyword in call.keywords:
+        if keyword.arg is None:
+            return True
+        if keyword.arg == "timeout":
+            return not (isinstance(keyword.value, ast.Constant) and keyword.value.value is None)
+    return False
+
+
+def _sessions(tree: ast.AST, imports: Imports) -> set[str]:
+    """The variables that are given nothing but `requests.Session()`."""
+    given: dict[str, set[bool]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and len(node.targets) == 1:
+            plain = imports.called(node.value) in ("requests.Session", "requests.session")
+            given.setdefault(ast.unparse(node.targets[0]), set()).add(plain)
+    return {name for name, kinds in given.items() if kinds == {True}}
+
+
+def _is_of_session(call: ast.Call, sessions: set[str]) -> bool:
+    return (
+        isinstance(call.func, ast.Attribute)
+        and call.func.attr in _OF_SESSIONS
+        and ast.unparse(call.func.value) in sessions
+    )

@@ -1,6 +1,7 @@
 """A penalty is expanded to all pairs of all pairs. It takes no memory, and its mean takes weeks.
 
 cause: native-code-runs-forever
+verdict: slow, stalled
 """
 
 import torch
