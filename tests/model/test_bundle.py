@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import random
 from collections.abc import Iterator
@@ -234,7 +235,7 @@ def alter(document: dict[str, Any], change: str, value: Any, chance: random.Rand
     elif change == "twice" and isinstance(here, list):
         here.append(below)
     else:
-        here[key] = like(below, value, chance)
+        here[key] = like(below, copy.deepcopy(value), chance)
 
 
 def like(below: Any, value: Any, chance: random.Random) -> Any:

@@ -38,4 +38,6 @@ def test_a_page_in_a_pipe_is_plain_markdown() -> None:
 
 def test_lines_are_what_editors_understand() -> None:
     assert lines.render([SELF_DEADLOCK]).startswith("/home/ann/data.py:30: lock-self-deadlock: worker 1 waits")
+    assert lines.render([SELF_DEADLOCK], folder="/home/ann").startswith("data.py:30: ")
+    assert lines.render([SELF_DEADLOCK], folder="/home/an").startswith("/home/ann/data.py:30: ")
     assert lines.render([]) == ""

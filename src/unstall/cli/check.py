@@ -27,7 +27,7 @@ def command(paths: tuple[Path, ...], style: str) -> int:
     elif findings:
         from unstall.reports import lines
 
-        emit(lines.render(findings))
+        emit(lines.render(findings, folder=str(Path.cwd())))
     if style == "text":
         counted = f"{len(findings)} finding{'s' if len(findings) != 1 else ''}" if findings else "nothing found"
         click.echo(counted, err=True)

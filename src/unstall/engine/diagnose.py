@@ -8,16 +8,16 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from unstall.engine.links import GraphBuilder
-from unstall.engine.progress import batches_move, ends_by_itself, verdict
+from unstall.engine.progress import batches_move, is_passing, verdict
 from unstall.engine.stalls import find_stalls
 from unstall.engine.waits import WaitReader
 from unstall.evidence.processes import Processes
 from unstall.evidence.stall import Stall
 from unstall.model.bundle import Bundle
 from unstall.model.cause import Cause, Detector
-from unstall.model.diagnosis import Diagnosis, Unexamined, Verdict
+from unstall.model.diagnosis import Diagnosis, Verdict
 from unstall.model.evidence import Evidence
-from unstall.model.finding import Confidence, Fact, Finding, Remedy
+from unstall.model.finding import Confidence, Fact, Finding, Link, Remedy
 
 
 def diagnose(bundle: Bundle, causes: Iterable[Cause]) -> Diagnosis:
@@ -25,14 +25,16 @@ def diagnose(bundle: Bundle, causes: Iterable[Cause]) -> Diagnosis:
     began = time.perf_counter()
     known = list(causes)
     findings = list(_from_other_evidence(bundle, known))
-    word, summary, chain = Verdict.UNKNOWN, "", ()
+    word, summary = Verdict.UNKNOWN, ""
+    chain: tuple[Link, ...] = ()
     if bundle.get(Processes) is not None:
         reader = WaitReader(bundle)
         builder = GraphBuilder(reader)
         graph = builder.build()
         stalls = find_stalls(builder, graph)
         if not batches_move(reader) and not reader.processes.ended:
-            findings += _from_stalls(bundle, known, stalls)
+            stuck = [one for one in stalls if not is_passing(reader, one)]
+            findings += _from_stalls(bundle, known, stuck)
         findings = rank(findings)
         word, summary = verdict(reader, stalls, findings)
         if word is Verdict.STALLED and not findings and stalls:
@@ -47,7 +49,7 @@ def diagnose(bundle: Bundle, causes: Iterable[Cause]) -> Diagnosis:
         summary=summary,
         findings=tuple(findings),
         chain=chain,
-        unexamined=bundle.unexamined + _skipped(bundle),
+        unexamined=bundle.unexamined,
         took_s=round(bundle.took_s + time.perf_counter() - began, 3),
     )
 
@@ -61,7 +63,7 @@ def _from_other_evidence(bundle: Bundle, causes: list[Cause]) -> Iterator[Findin
 
 
 def _from_stalls(bundle: Bundle, causes: list[Cause], stalls: list[Stall]) -> list[Finding]:
-    found = []
+    found: list[Finding] = []
     for stall in stalls:
         for cause in causes:
             for detector in cause.detectors:
@@ -122,10 +124,3 @@ def _unknown(stall: Stall) -> Finding:
             Remedy("Save the evidence and report it", snippet="unstall why PID --save stall.json"),
         ),
     )
-
-
-def _skipped(bundle: Bundle) -> tuple[Unexamined, ...]:
-    return ()
-
-
-__all__ = ["diagnose", "ends_by_itself", "rank"]

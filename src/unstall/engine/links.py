@@ -103,6 +103,8 @@ class GraphBuilder:
             if wait.descriptor.peer_pid != thread.pid:
                 peer = self._process_node(wait.descriptor.peer_pid)
                 self._edge(socket, peer, "served by", "/proc/net/tcp and open descriptors")
+        elif wait.kind is Kind.SLEEPING:
+            self._connect_polled_child(me, thread)
         elif wait.kind in (Kind.QUEUE, Kind.CONDITION, Kind.FUTURE, Kind.JOIN):
             self._connect_inner(me, thread, wait)
 
@@ -142,6 +144,15 @@ class GraphBuilder:
         process = self.reader.processes.get(pid)
         command = f": {process.command}" if process and process.command else ""
         return self.graph.add(Node(f"process:{pid}", "process", f"pid {pid}{command}"))
+
+    def _connect_polled_child(self, me: str, thread: Thread) -> None:
+        """A sleep between two looks at a child that can't go on before this process reads its output."""
+        for child in self.reader.processes.children(thread.pid):
+            wait = self.waits.get(child.pid)
+            if wait is not None and wait.kind is Kind.PIPE_WRITE and wait.descriptor is not None:
+                if any(end.pid == thread.pid for end in wait.descriptor.readers):
+                    source = "a child that only this process can free"
+                    self._edge(me, thread_node(child.pid), "the end of", source, Grade.INFERRED)
 
     def _connect_inner(self, me: str, thread: Thread, wait: Wait) -> None:
         """A wait on an object of the process itself: whoever can end it is one of its other threads."""

@@ -16,6 +16,15 @@ def batches_move(reader: WaitReader) -> bool:
     )
 
 
+def is_passing(reader: WaitReader, stall: Stall) -> bool:
+    """Whether somebody on the way only happened to wait in the last look: his own code went on before."""
+    for wait in stall.passed:
+        stack = reader.stacks.get(wait.tid)
+        if stack is not None and wait.kind not in FINITE and any(one.user and one.moved for one in stack.frames):
+            return True
+    return False
+
+
 def verdict(reader: WaitReader, stalls: list[Stall], findings: list[Finding]) -> tuple[Verdict, str]:
     """The verdict and one sentence that says why."""
     if reader.processes.ended:
@@ -26,10 +35,19 @@ def verdict(reader: WaitReader, stalls: list[Stall], findings: list[Finding]) ->
         return Verdict.PROGRESSING, "batches were delivered while it was watched"
     if not stalls:
         return Verdict.UNKNOWN, "the training's main thread could not be read"
+    if any(is_passing(reader, stall) or _main_works(stall) for stall in stalls):
+        return Verdict.PROGRESSING, "the training loop went on while it was watched"
     for stall in stalls:
         if ends_by_itself(stall):
             return Verdict.SLOW, f"{stall.role} {_doing(stall)}: slow, but not stuck"
     return Verdict.STALLED, "nothing moves, and no known cause fits"
+
+
+def _main_works(stall: Stall) -> bool:
+    """The main process computes, and the variables of its own code change."""
+    if not stall.in_main or stall.wait.kind is not Kind.RUNNING or stall.stack is None or stall.place != "main":
+        return False
+    return any(one.user and one.moved and one.changed for one in stall.stack.frames)
 
 
 def ends_by_itself(stall: Stall) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import msgspec
 
@@ -27,7 +27,7 @@ class Thread(msgspec.Struct, frozen=True, omit_defaults=True):
     pid: int
     tid: int
     name: str
-    readings: tuple[Reading, ...]
+    readings: Annotated[tuple[Reading, ...], msgspec.Meta(min_length=1)]
     library: str = ""  # the shared library whose code it is blocked in
     libraries: tuple[str, ...] = ()  # libraries whose return addresses stand on its native stack
     blocked_s: float | None = None  # since when it has not run

@@ -147,9 +147,10 @@ class DescriptorProbe:
                 if inode is None:
                     continue
                 readers, writers = self._ends.setdefault(inode, ([], []))
-                mode = (
-                    os.lstat(f"/proc/{pid}/fd/{fd}").st_mode if os.path.lexists(f"/proc/{pid}/fd/{fd}") else 0
-                )
+                try:
+                    mode = os.lstat(f"/proc/{pid}/fd/{fd}").st_mode
+                except OSError:  # closed meanwhile
+                    continue
                 if mode & 0o400:
                     readers.append(End(pid, fd))
                 if mode & 0o200:

@@ -46,12 +46,12 @@ class Mutexes:
             return None
         stack = self.stacks.get(thread.tid)
         top = stack.frames[0] if stack and stack.frames else None
-        if top is not None and top.file.endswith("threading.py") and top.bare_name == "wait":
-            return self._semaphore(thread, stack) if stack else None
-        if top is not None and top.bare_name in _NOT_LOCKS.get(top.file.rsplit("/", 1)[-1], ()):
-            return None
         address = thread.last.arguments[0]
         try:
+            if top is not None and top.file.endswith("threading.py") and top.bare_name == "wait":
+                return self._semaphore(thread, stack) if stack else None
+            if top is not None and top.bare_name in _NOT_LOCKS.get(top.file.rsplit("/", 1)[-1], ()):
+                return None
             owned = self._pthread_mutex(thread, interpreter, address)
             if owned is not None:
                 return owned

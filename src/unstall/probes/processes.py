@@ -35,6 +35,7 @@ def find_root(pid: int) -> int:
     Python below it. A Python that was started by another program's Python stays its own root.
     """
     _check_exists(pid)
+    pid = int(procfs.status_field(pid, "Tgid") or pid)  # tools such as htop show threads with numbers of their own
     if not is_python(pid):
         return _only_python_below(pid)
     while True:
@@ -57,7 +58,10 @@ def _check_exists(pid: int) -> None:
             f"process {pid} ({found.name}) has ended; only its exit status is left ({exit_words(found.exit_status)})",
             hint=f"its parent, process {found.ppid}, has not collected it yet: look at that one",
         )
-    owner = os.stat(f"/proc/{pid}").st_uid
+    try:
+        owner = os.stat(f"/proc/{pid}").st_uid
+    except OSError as error:
+        raise NoSuchProcess(f"process {pid} ({found.name}) has just ended") from error
     if os.geteuid() not in (0, owner) and procfs.link(f"/proc/{pid}/exe") is None:
         raise NotPermitted(
             f"process {pid} belongs to another user (uid {owner})",
@@ -159,9 +163,16 @@ def command_words(pid: int) -> str:
         elif equals and _SECRET.search(name):
             words.append(f"{name}=…")
         else:
-            words.append(word if len(word) <= 120 else word[:117] + "…")
+            words.append(_short(word))
         hide = word.startswith("-") and not equals and bool(_SECRET.search(word))
     return " ".join(words)
+
+
+def _short(word: str) -> str:
+    """One argument on one line; a program that was given as text is only hinted at."""
+    line = " ".join(word.split())
+    longest = 100 if "/" in line and " " not in line else 40
+    return line if len(line) <= longest else line[: longest - 1] + "…"
 
 
 def exit_words(status: int) -> str:

@@ -8,13 +8,13 @@ from unstall.model.finding import Finding
 from unstall.reports.screen import clean
 
 
-def render(findings: Iterable[Finding]) -> str:
-    """`file:line: cause: title`, and below it what to do."""
-    return "".join(_line(one) for one in findings)
+def render(findings: Iterable[Finding], *, folder: str = "") -> str:
+    """`file:line: cause: title`, and below it what to do. Files below the folder are named from there."""
+    return "".join(_line(one, folder.rstrip("/") + "/") for one in findings)
 
 
-def _line(finding: Finding) -> str:
-    place = f"{clean(finding.where[0].file)}:{finding.where[0].line}: " if finding.where else ""
+def _line(finding: Finding, folder: str) -> str:
+    place = f"{clean(finding.where[0].file.removeprefix(folder))}:{finding.where[0].line}: " if finding.where else ""
     text = f"{place}{clean(finding.cause, 60)}: {clean(finding.title)} ({finding.confidence})\n"
     if finding.remedies:
         text += f"    {clean(finding.remedies[0].action)}\n"

@@ -23,6 +23,7 @@ from unstall.errors import CannotLook, UsageError
 from unstall.workflows.explain import suggest
 
 START_LIMIT_S = 120
+LONGEST_TEMPORARY = 60  # torch's sockets go there, and the path of a socket has room for 107 bytes
 _SET_DEATH_SIGNAL = 1  # prctl(PR_SET_PDEATHSIG)
 
 
@@ -109,11 +110,20 @@ def _start(copy: Path, ready: Path, keyboard: int, log: Path) -> subprocess.Pope
             stdin=keyboard,
             stdout=output,
             stderr=subprocess.STDOUT,
-            env={**os.environ, zoo.READY: str(ready), "TMPDIR": str(copy.parent)},  # so that nothing is left
+            env=_environment(ready),
             start_new_session=True,
             cwd=copy.parent,
             preexec_fn=die_with_parent,
         )
+
+
+def _environment(ready: Path) -> dict[str, str]:
+    """The training's temporary files go into the demo's folder, so that they are removed with it."""
+    folder = str(ready.parent)
+    ours = {zoo.READY: str(ready)}
+    if len(folder) <= LONGEST_TEMPORARY:
+        ours["TMPDIR"] = folder
+    return {**os.environ, **ours}
 
 
 def _wait_until_stuck(training: subprocess.Popen[bytes], listener: int, log: Path) -> None:

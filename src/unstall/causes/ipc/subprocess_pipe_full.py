@@ -25,10 +25,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from unstall.evidence.code import SourceFile
+from unstall.evidence.code import Code
+from unstall.evidence.motion import waiting_loop
 from unstall.evidence.processes import Processes
 from unstall.evidence.stall import Kind, Stall, Wait
+from unstall.evidence.unread_pipes import unread_pipes
 from unstall.model.cause import Cause
-from unstall.model.finding import Confidence, Fact, Finding, Remedy
+from unstall.model.finding import Confidence, Fact, Finding, Location, Remedy
 
 cause = Cause(
     slug="subprocess-pipe-full",
@@ -45,7 +49,7 @@ cause = Cause(
 
 
 @cause.detector
-def from_waits(stall: Stall, processes: Processes) -> Iterator[Finding]:
+def from_waits(stall: Stall, processes: Processes, code: Code) -> Iterator[Finding]:
     """A process below writes into a full pipe, and who could read it waits on the way to it."""
     for writer in stall.cycle or stall.passed[-1:]:
         if writer.kind is Kind.PIPE_WRITE and writer.descriptor is not None:
@@ -58,6 +62,7 @@ def from_waits(stall: Stall, processes: Processes) -> Iterator[Finding]:
             yield cause.finding(
                 Confidence.CERTAIN,
                 title=f"`{child.command or child.name}` waits for room in a pipe, and pid {reader.pid} does not read it",
+                where=_where(stall, code),
                 because=(
                     Fact(f"pid {child.pid} ({child.name}) is inside write() on descriptor {pipe.fd}", writer.source),
                     Fact(f"that pipe is full{full}; only pid {reader.pid} can read it", "open descriptors"),
@@ -65,6 +70,12 @@ def from_waits(stall: Stall, processes: Processes) -> Iterator[Finding]:
                 ),
             )
             return
+
+
+def _where(stall: Stall, code: Code) -> tuple[Location, ...]:
+    """The waiting call; where the parent looks at the child again and again, the head of that loop."""
+    loop = waiting_loop(stall.stack, code) if stall.stack and stall.wait.kind is Kind.SLEEPING else None
+    return stall.where(stall.at(loop.frame, loop.line)) if loop else stall.where()
 
 
 def _reader(stall: Stall, writer: Wait) -> Wait | None:
@@ -75,3 +86,18 @@ def _reader(stall: Stall, writer: Wait) -> Wait | None:
         if wait.pid in readers and wait.tid != writer.tid:
             return wait
     return None
+
+
+@cause.detector
+def in_source(source: SourceFile) -> Iterator[Finding]:
+    """A child's output goes into a pipe, and the code waits for the child before it reads."""
+    for one in unread_pipes(source.tree):
+        yield cause.finding(
+            Confidence.LIKELY,
+            title=f"wait() before the child's {one.stream} is read: both wait for ever once the pipe is full",
+            where=(Location(source.path, one.waited, one.function), Location(source.path, one.started, one.function)),
+            because=(
+                Fact(f"line {one.started} sends {one.stream} into a pipe, which holds 64 KiB", "the source"),
+                Fact(f"nothing reads it before line {one.waited} waits for the child to end", "the source"),
+            ),
+        )

@@ -27,6 +27,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from unstall.evidence.code import SourceFile
+from unstall.evidence.nested_locks import nested_locks
 from unstall.evidence.stall import Kind, Stall
 from unstall.model.cause import Cause
 from unstall.model.finding import Confidence, Fact, Finding, Location, Remedy
@@ -61,3 +63,18 @@ def from_waits(stall: Stall) -> Iterator[Finding]:
             Fact(f"it was taken in {taken.function} and not released ({taken.file}:{taken.line})", "its Python stack"),
         ),
     )
+
+
+@cause.detector
+def in_source(source: SourceFile) -> Iterator[Finding]:
+    """A plain lock is taken inside its own `with` block, or by a method that is called there."""
+    for one in nested_locks(source.tree):
+        yield cause.finding(
+            Confidence.LIKELY,
+            title=f"{one.lock} is taken again while it is held",
+            where=(Location(source.path, one.inner, one.by), Location(source.path, one.outer)),
+            because=(
+                Fact(f"line {one.outer} takes {one.lock}, and from there line {one.inner} takes it again", "the source"),
+                Fact("it is a plain Lock: whoever holds it can't take it a second time", "the source"),
+            ),
+        )

@@ -27,14 +27,17 @@ or give the loop a limit, and raise an error that names the sample when it is re
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from unstall.evidence import syntax
-from unstall.evidence.code import Code
+from unstall.evidence.code import Code, SourceFile
+from unstall.evidence.endless_loops import frozen_loops
 from unstall.evidence.motion import spinning_loop
+from unstall.evidence.sample_code import sample_functions
 from unstall.evidence.stall import Kind, Stall
 from unstall.model.cause import Cause
-from unstall.model.finding import Finding, Remedy
+from unstall.model.finding import Confidence, Fact, Finding, Location, Remedy
 
 cause = Cause(
     slug="infinite-loop-in-getitem",
@@ -67,3 +70,19 @@ def from_motion(stall: Stall, code: Code) -> Iterator[Finding]:
             where=stall.where(stall.at(loop.frame, loop.line)),
             because=loop.facts(stall.stack, stall.wait.text),
         )
+
+
+@cause.detector
+def in_source(source: SourceFile) -> Iterator[Finding]:
+    """A `while` loop that runs for a sample, and changes nothing that its test looks at."""
+    for function in sample_functions(source.tree):
+        for loop in frozen_loops(function.node):
+            test = ast.unparse(loop.test)
+            yield cause.finding(
+                Confidence.LIKELY,
+                title=f"nothing in the loop can make `{test}` false",
+                where=(Location(source.path, loop.lineno, function.name),),
+                because=(
+                    Fact(f"the loop changes nothing that `{test}` looks at, and has no other way out", "the source"),
+                ),
+            )

@@ -62,7 +62,7 @@ def from_stack(stall: Stall, code: Code) -> Iterator[Finding]:
     if in_native and stall.thread:
         facts.append(Fact(f"its native code is {stall.thread.native[0]}", "native stack"))
     yield cause.finding(
-        Confidence.CERTAIN if in_native and stall.long else Confidence.LIKELY,
+        Confidence.LIKELY if stall.long else Confidence.POSSIBLE,
         title=f"{stall.role} is in one regular expression match that does not end",
         where=stall.where(),
         because=facts,

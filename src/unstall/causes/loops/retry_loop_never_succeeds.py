@@ -36,12 +36,14 @@ import ast
 from collections.abc import Iterator
 
 from unstall.evidence import syntax
-from unstall.evidence.code import Code
+from unstall.evidence.code import Code, SourceFile
 from unstall.evidence.descriptors import Descriptors
+from unstall.evidence.endless_loops import retry_loops
 from unstall.evidence.motion import ActiveLoop, spinning_loop, waiting_loop
+from unstall.evidence.sample_code import sample_functions
 from unstall.evidence.stall import Kind, Stall
 from unstall.model.cause import Cause
-from unstall.model.finding import Confidence, Fact, Finding, Remedy
+from unstall.model.finding import Confidence, Fact, Finding, Location, Remedy
 
 _WAITS_FOR_ITS_OWN = {  # a test on these waits for another part of the program
     "poll", "is_alive", "done", "is_set", "empty", "full", "qsize", "running", "cancelled", "ready", "acquire", "flock",
@@ -111,3 +113,19 @@ def _waits_for_removal(loop: ActiveLoop, stall: Stall, descriptors: Descriptors)
     return any(one.exists for one in descriptors.checked_by(stall.wait.tid)) and (
         exclusive or bool(names & _MUST_VANISH)
     )
+
+
+@cause.detector
+def in_source(source: SourceFile) -> Iterator[Finding]:
+    """A `while True:` around a try that runs for a sample, and goes on after every error without counting."""
+    for function in sample_functions(source.tree):
+        for loop, handler in retry_loops(function.node):
+            yield cause.finding(
+                Confidence.LIKELY,
+                title="if this keeps failing, it is retried for ever",
+                where=(Location(source.path, loop.lineno, function.name),),
+                because=(
+                    Fact(f"line {handler.lineno} catches the error, and the loop goes on", "the source"),
+                    Fact("the loop counts no tries and looks at no clock", "the source"),
+                ),
+            )
