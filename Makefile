@@ -30,10 +30,10 @@ bench: $(READY)  ## Measure what starting costs, and what a look at a process co
 	$(BIN)/python bench/startup.py
 	$(BIN)/python bench/python_reader.py
 
-record: $(READY)  ## Renew what is recorded: the JSON Schema, and a bundle of every zoo program
+record: $(READY)  ## Renew what is recorded: the JSON Schema, and bundles of zoo programs [NAME=part]
 	$(BIN)/python -m unstall.reports.json_report > .venv/schema.json
 	cp .venv/schema.json src/unstall/reports/schema/diagnosis-1.json
-	$(BIN)/python -m tests.support.record
+	$(BIN)/python -m tests.support.record $(NAME)
 
 # Made once, and again when pyproject.toml changes. torch comes first, so that nothing else chooses its version.
 # pip knows dependency groups only from version 25.1 on, so the list of development tools is read from the file.

@@ -125,7 +125,7 @@ def test_a_thread_that_computes_beside_one_that_waits(tmp_path: Path) -> None:
     assert threads[spinning].running
     assert not threads[spinning].still
     assert not threads[program.pid].running
-    assert len(threads[program.pid].readings) == 4
+    assert len(threads[program.pid].readings) > 1
 
 
 def test_a_process_that_ends_between_two_looks(tmp_path: Path) -> None:

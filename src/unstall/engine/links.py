@@ -114,7 +114,7 @@ class GraphBuilder:
             return
         batch = self.graph.add(Node(f"{loader.id}/batch", "batch", wait.text))
         self._edge(me, batch, "", wait.source)
-        owner = loader.owner or self._likely_owner(loader)
+        owner = loader.sender or loader.owner or self._likely_owner(loader)
         if owner is not None:
             grade = Grade.EXACT if loader.owner else Grade.INFERRED
             self._edge(batch, self._process_node(owner), "owed by", loader.source, grade)

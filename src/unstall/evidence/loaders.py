@@ -47,6 +47,7 @@ class Loader(msgspec.Struct, frozen=True, omit_defaults=True):
     owner: int | None = None  # pid of the worker that owes the next batch
     waiting: bool = False  # the main process stands in `next(iterator)` and waits
     unpacking: bool = False  # it has the message, and waits for the worker to hand over the tensors
+    sender: int | None = None  # pid of the worker that is asked for those tensors, where that is known
     moved: bool = False  # batches were delivered while it was watched
     timeout_s: float = 0.0
     source: str = ""

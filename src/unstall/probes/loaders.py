@@ -9,6 +9,7 @@ import msgspec
 
 from unstall.evidence.loaders import Loader, Loaders, Sample, Worker
 from unstall.evidence.stacks import Scalar
+from unstall.probes import network
 from unstall.probes.code import read_source
 from unstall.probes.python.memory import Unreadable
 from unstall.probes.python.objects import Ref
@@ -221,11 +222,19 @@ def _loader(stack: SampledStack) -> Loader | None:
             owner=_owner(iterator, next_batch, workers),
             waiting=waiting,
             unpacking=unpacking,
+            sender=_sender(stack) if unpacking else None,
             timeout_s=float(_number(iterator, "_timeout") or 0),
             source="DataLoader iterator",
         )
     except Unreadable:
         return None
+
+
+def _sender(stack: SampledStack) -> int | None:
+    """The worker that is asked to hand over the tensors of a finished batch: who listens on its socket."""
+    frame = stack.find("multiprocessing/resource_sharer.py", "get_connection")
+    address = frame.value("address") if frame else None
+    return network.unix_listener(stack.pid, address) if isinstance(address, str) else None
 
 
 def _number(ref: Ref, name: str) -> int | None:

@@ -59,6 +59,15 @@ def peer_inode(pid: int, row: SocketRow) -> int | None:
     return None
 
 
+def unix_listener(pid: int, path: str) -> int | None:
+    """The process that listens on a socket file, as seen from the network namespace of a process."""
+    for line in (procfs.read(f"/proc/{pid}/net/unix", 1 << 24) or "").splitlines()[1:]:
+        words = line.split()
+        if len(words) > 7 and words[7] == path and words[3] == "00010000":  # __SO_ACCEPTCON
+            return owner(int(words[6]))
+    return None
+
+
 def owner(inode: int) -> int | None:
     """A process that has a socket open."""
     return socket_owners().get(inode)

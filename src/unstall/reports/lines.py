@@ -10,7 +10,7 @@ from unstall.reports.screen import clean
 
 def render(findings: Iterable[Finding], *, folder: str = "") -> str:
     """`file:line: cause: title`, and below it what to do. Files below the folder are named from there."""
-    return "".join(_line(one, folder.rstrip("/") + "/") for one in findings)
+    return "".join(_line(one, f"{folder}/" if folder else "") for one in findings)
 
 
 def _line(finding: Finding, folder: str) -> str:

@@ -46,7 +46,7 @@ cause = Cause(
 def from_waits(stall: Stall, stacks: Stacks) -> Iterator[Finding]:
     """The worker that owes the next batch has nothing to do."""
     loader = next((wait.loader for wait in stall.passed if wait.loader is not None), None)
-    if stall.wait.kind is not Kind.INDEX or loader is None or loader.owner != stall.process.pid:
+    if stall.wait.kind is not Kind.INDEX or loader is None or loader.unpacking or loader.owner != stall.process.pid:
         return
     if stall.thread is None or stall.process.dead:
         return
