@@ -110,7 +110,9 @@ def test_every_program_is_of_a_cause_and_says_where_it_stalls() -> None:
 @each_cause
 def test_it_was_recorded(slug: str) -> None:
     if needs_a_wait(MODULES[slug].cause):
-        assert any(EXPECTATIONS[name]["cause"] == slug for name in STALLED), f"make record NAME={slug.replace('-', '_')}"
+        assert any(EXPECTATIONS[name]["cause"] == slug for name in STALLED), (
+            f"make record NAME={slug.replace('-', '_')}"
+        )
 
 
 @pytest.mark.parametrize("name", STALLED)
@@ -135,7 +137,9 @@ def test_no_cause_is_taken_for_another() -> None:
         sure = {one.cause for one in diagnosis(name).findings if one.confidence is not Confidence.POSSIBLE}
         confusion.update((str(EXPECTATIONS[name]["cause"]), cause) for cause in sure or {"None"})
     wrong = {pair for pair in confusion if pair[0] != pair[1]}
-    rows = [f"{'WRONG' if pair in wrong else 'right'} {pair[0]:36} → {pair[1]:36} {confusion[pair]}" for pair in confusion]
+    rows = [
+        f"{'WRONG' if pair in wrong else 'right'} {pair[0]:36} → {pair[1]:36} {confusion[pair]}" for pair in confusion
+    ]
     assert not wrong, "\n" + "\n".join(sorted(rows))
 
 

@@ -39,7 +39,9 @@ def ends(paths: list[Path]) -> set[str]:
 def test_paths_lead_along_edges(some: Pairs) -> None:
     for path in graph_of(some).paths("0"):
         assert path.nodes[0] == "0"
-        assert [(edge.source, edge.target) for edge in path.edges] == list(zip(path.nodes, path.nodes[1:], strict=False))
+        assert [(edge.source, edge.target) for edge in path.edges] == list(
+            zip(path.nodes, path.nodes[1:], strict=False)
+        )
         assert {(int(edge.source), int(edge.target)) for edge in path.edges} <= set(some)
 
 

@@ -50,5 +50,5 @@ def loop():
 
 
 threading.Thread(target=loop, daemon=True).start()
-print("ready", flush=True)  # noqa: T201
+print("ready", flush=True)
 loop()

@@ -3,7 +3,7 @@
 Runs on Python 3.11 to 3.13. Prints "ready" once all its threads have come to rest.
 """
 
-# ruff: noqa: F841, N806, RUF059, SIM117, T201
+# ruff: noqa: F841, N806, RUF059, SIM117
 import collections
 import dataclasses
 import functools

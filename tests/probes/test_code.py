@@ -11,13 +11,17 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-
 from tests.support.zoo import ZOO
+
 from unstall.evidence.code import functions_in, redact
 from unstall.probes.code import read_source
 
 STDLIB = Path(sysconfig.get_paths()["stdlib"])
-REAL = [*sorted(ZOO.glob("*/*.py"))[::4], *sorted(STDLIB.glob("[a-l]*.py"))[::3], *sorted(STDLIB.glob("test/test_[fgst]*.py"))[::9]]
+REAL = [
+    *sorted(ZOO.glob("*/*.py"))[::4],
+    *sorted(STDLIB.glob("[a-l]*.py"))[::3],
+    *sorted(STDLIB.glob("test/test_[fgst]*.py"))[::9],
+]
 WORDS = {tokenize.STRING, tokenize.COMMENT, getattr(tokenize, "FSTRING_MIDDLE", tokenize.COMMENT)}
 
 
@@ -48,7 +52,9 @@ def test_real_files(path: Path) -> None:
     check(path.read_text(encoding="utf-8"))
 
 
-secrets = st.text(st.characters(codec="utf-8", exclude_characters="\r\0"), min_size=3, max_size=30).map(lambda text: f"SECRET{text}")
+secrets = st.text(st.characters(codec="utf-8", exclude_characters="\r\0"), min_size=3, max_size=30).map(
+    lambda text: f"SECRET{text}"
+)
 line = st.one_of(
     secrets.map(lambda text: f"x = {text!r}"),
     secrets.map(lambda text: f"call({text.encode()!r}, y)"),
@@ -56,7 +62,9 @@ line = st.one_of(
     secrets.map(lambda text: "x = '''" + text.replace("\\", "").replace("'", "") + "'''"),
     secrets.map(lambda text: "raw = r'" + "".join(one for one in text if one.isalnum()) + "'"),
     secrets.map(lambda text: "f(f'" + "".join(one for one in text if one.isalnum()) + " {y!r:>{width}} SECRET', z)"),
-    st.sampled_from(["def f(a, *, b=None):", "if x:", "while True:", "class A:", "with lock:"]).map(lambda head: head + "\n    pass"),
+    st.sampled_from(["def f(a, *, b=None):", "if x:", "while True:", "class A:", "with lock:"]).map(
+        lambda head: head + "\n    pass"
+    ),
     st.just("x = (\n    'SECRET'  # SECRET\n    'SECRET'\n)"),
 )
 

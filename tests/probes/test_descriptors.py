@@ -8,8 +8,8 @@ import socket
 from pathlib import Path
 
 import pytest
-
 from tests.support.started import Started, footprint, started, until, until_in
+
 from unstall.evidence.descriptors import Descriptor, Descriptors, End
 from unstall.probes import network, procfs
 from unstall.probes.descriptors import DescriptorProbe

@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 
 import pytest
-
 from tests.support.started import Started, started, until_in
+
 from unstall.evidence.locks import Lock
 from unstall.probes import filelocks
 from unstall.probes.threads import ThreadWatcher

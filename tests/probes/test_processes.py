@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from tests.support.started import started, until, until_in
+
 from unstall.errors import CannotLook, NoSuchProcess, NotPython
 from unstall.probes import processes, procfs
 from unstall.probes.processes import find_root
@@ -78,7 +78,7 @@ def test_a_python_that_another_python_started_is_a_root_of_its_own(tmp_path: Pat
 
 
 def test_no_python_below(tmp_path: Path) -> None:
-    shell = ("sh", "-c", 'echo ready; read line')
+    shell = ("sh", "-c", "echo ready; read line")
     with started(tmp_path, "", before=shell) as program:
         program.line()
         with pytest.raises(NotPython, match=r"is not Python, and no Python runs below it"):
@@ -89,7 +89,7 @@ def test_a_zombie(tmp_path: Path) -> None:
     with started(tmp_path, "import os; say(1); os._exit(3)") as program:
         program.line()
         until(lambda: (found := procfs.stat(program.pid)) and found.state == "Z", "it has ended")
-        with pytest.raises(CannotLook, match="has ended.*exit code 3") as caught:
+        with pytest.raises(CannotLook, match=r"has ended.*exit code 3") as caught:
             find_root(program.pid)
         assert str(os.getpid()) in (caught.value.hint or "")
         described = processes.describe(program.pid)

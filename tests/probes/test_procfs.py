@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 from tests.support.started import started, until, until_in
+
 from unstall.probes import procfs
 
 NOBODY = 4_194_304  # the largest pid that Linux can be told to use, plus one

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
 from tests.support.started import Started, collection, started, until_in
+
 from unstall.evidence.locks import Lock, Locks
 
 METHODS = ["fork", "spawn", "forkserver"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
 from tests.support.started import Started, collection, started, until_in
+
 from unstall.evidence.locks import Lock, Locks
 
 TWO_THREADS = """
@@ -79,7 +79,7 @@ def test_a_semaphore(tmp_path: Path) -> None:
     "wait",
     [
         "threading.Event().wait()",
-        "\n            with threading.Condition() as c: c.wait()",
+        "\n            c = threading.Condition()\n            with c: c.wait()",
         "__import__('queue').Queue().get()",
         "threading.Barrier(2).wait()",
         "threading.Thread(target=threading.Event().wait).start(); threading._shutdown()",

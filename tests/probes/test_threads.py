@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
 from tests.support.started import collection, started, until, until_in
+
 from unstall.evidence.threads import Thread
 from unstall.probes import procfs
 from unstall.probes.python.memory import ProcessMemory

@@ -71,7 +71,9 @@ def record(program: Program) -> tuple[Program, list[str], int]:
     wrong = problems(program, diagnosis) + strangers(program, diagnosis)
     data = msgspec.json.format(neutral(bundle.encode().decode()).encode(), indent=-1) + b"\n"  # half as large
     if len(data) > LARGEST_BYTES:
-        sizes = sorted(((len(json.dumps(one)), kind) for kind, one in json.loads(data)["evidence"].items()), reverse=True)
+        sizes = sorted(
+            ((len(json.dumps(one)), kind) for kind, one in json.loads(data)["evidence"].items()), reverse=True
+        )
         wrong.append(f"{len(data)} bytes: {sizes[:3]}")
     if not wrong:
         place(program).parent.mkdir(parents=True, exist_ok=True)

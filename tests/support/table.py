@@ -28,7 +28,9 @@ def problems(program: Program, diagnosis: Diagnosis) -> list[str]:
     if first.cause != program.cause:
         wrong.append(f"cause {first.cause}")
     if program.guilty and (not first.where or (first.where[0].file, first.where[0].line) not in program.guilty):
-        wrong.append(f"line {[f'{w.file.rsplit(chr(47), 1)[-1]}:{w.line}' for w in first.where][:3]} not {[g[1] for g in program.guilty]}")
+        wrong.append(
+            f"line {[f'{w.file.rsplit(chr(47), 1)[-1]}:{w.line}' for w in first.where][:3]} not {[g[1] for g in program.guilty]}"
+        )
     if program.sample is not None and first.sample != program.sample:
         wrong.append(f"sample {first.sample} not {program.sample}")
     return wrong

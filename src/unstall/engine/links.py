@@ -149,10 +149,11 @@ class GraphBuilder:
         """A sleep between two looks at a child that can't go on before this process reads its output."""
         for child in self.reader.processes.children(thread.pid):
             wait = self.waits.get(child.pid)
-            if wait is not None and wait.kind is Kind.PIPE_WRITE and wait.descriptor is not None:
-                if any(end.pid == thread.pid for end in wait.descriptor.readers):
-                    source = "a child that only this process can free"
-                    self._edge(me, thread_node(child.pid), "the end of", source, Grade.INFERRED)
+            if wait is None or wait.kind is not Kind.PIPE_WRITE or wait.descriptor is None:
+                continue
+            if any(end.pid == thread.pid for end in wait.descriptor.readers):
+                source = "a child that only this process can free"
+                self._edge(me, thread_node(child.pid), "the end of", source, Grade.INFERRED)
 
     def _connect_inner(self, me: str, thread: Thread, wait: Wait) -> None:
         """A wait on an object of the process itself: whoever can end it is one of its other threads."""

@@ -9,6 +9,10 @@ from collections.abc import Iterator
 from unstall.evidence import syntax
 
 _ENDS_BY_ERROR = {"next", "pop", "popleft", "popitem", "get_nowait", "remove", "index", "send", "throw", "recv", "exit"}
+_PLAIN = (
+    *(ast.Name, ast.Compare, ast.BoolOp, ast.UnaryOp, ast.BinOp, ast.Constant),
+    *(ast.expr_context, ast.cmpop, ast.boolop, ast.unaryop, ast.operator),
+)
 _MEANT = {  # errors that a loop expects while it waits for something
     "Empty", "Full", "TimeoutError", "Timeout", "BlockingIOError", "InterruptedError", "FileExistsError",
     "FileNotFoundError", "StopIteration", "KeyboardInterrupt", "ProcessLookupError",
@@ -24,11 +28,7 @@ def frozen_loops(function: ast.AST) -> Iterator[ast.While]:
         if not isinstance(loop, ast.While) or syntax.is_always(loop.test) or isinstance(loop.test, ast.Constant):
             continue
         names = {one.id for one in ast.walk(loop.test) if isinstance(one, ast.Name)}
-        plain = all(
-            isinstance(one, ast.Name | ast.Compare | ast.BoolOp | ast.UnaryOp | ast.BinOp | ast.Constant)
-            or isinstance(one, ast.expr_context | ast.cmpop | ast.boolop | ast.unaryop | ast.operator)
-            for one in ast.walk(loop.test)
-        )
+        plain = all(isinstance(one, _PLAIN) for one in ast.walk(loop.test))
         if plain and names and names <= local and not _may_end(loop, names):
             yield loop
 
@@ -36,16 +36,16 @@ def frozen_loops(function: ast.AST) -> Iterator[ast.While]:
 def _locals(function: ast.AST) -> set[str]:
     arguments = getattr(function, "args", None)
     given = {one.arg for one in ast.walk(arguments) if isinstance(one, ast.arg)} if arguments else set()
-    stored = {
-        one.id for one in syntax.walk(function) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)
-    }
+    stored = {one.id for one in syntax.walk(function) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
     return given | stored
 
 
 def _may_end(loop: ast.While, names: set[str]) -> bool:
     """Whether something in the loop's body could end it."""
     nodes = [one for part in loop.body for one in (part, *ast.walk(part))]
-    if any(isinstance(one, ast.Break | ast.Return | ast.Raise | ast.Yield | ast.YieldFrom | ast.Await) for one in nodes):
+    if any(
+        isinstance(one, ast.Break | ast.Return | ast.Raise | ast.Yield | ast.YieldFrom | ast.Await) for one in nodes
+    ):
         return True
     if any(isinstance(one, ast.Name) and one.id in names and not isinstance(one.ctx, ast.Load) for one in nodes):
         return True

@@ -114,7 +114,9 @@ def _through_calls(scope: _Scope, node: ast.stmt, held: dict[str, int]) -> Itera
 
 def _takes(scope: _Scope, function: ast.FunctionDef, depth: int) -> Iterator[tuple[str, int, str]]:
     """The locks that a function takes whenever it is called: nothing under an `if`, nothing after a look at a lock."""
-    if depth == 0 or any(syntax.called_name(one) in ("locked", "release", "_is_owned") for one in syntax.calls(function)):
+    if depth == 0 or any(
+        syntax.called_name(one) in ("locked", "release", "_is_owned") for one in syntax.calls(function)
+    ):
         return
     if any(syntax.yields(node) for node in function.body) or function.decorator_list:
         return
@@ -142,7 +144,12 @@ def _taken_by(scope: _Scope, node: ast.stmt) -> list[str]:
     if isinstance(node, ast.With):
         texts = [ast.unparse(item.context_expr) for item in node.items]
         return [text for text in texts if text in scope.locks]
-    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and not node.value.args and not node.value.keywords:
+    if (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Call)
+        and not node.value.args
+        and not node.value.keywords
+    ):
         call = node.value
         if isinstance(call.func, ast.Attribute) and call.func.attr == "acquire":
             text = ast.unparse(call.func.value)

@@ -12,6 +12,7 @@ from unstall.evidence import syntax
 _MAP_STYLE = ("__getitem__", "__getitems__")
 _STREAMS = ("__iter__", "__next__")
 _DATASETS = ("Dataset", "IterDataPipe", "MapDataPipe")
+DATASET_WORDS = ("Dataset", "DataPipe", "collate_fn")  # a file without any of these has no such functions
 Definition = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -50,15 +51,10 @@ def _entries(tree: ast.AST) -> Iterator[SampleFunction]:
         for node in owner.body:
             if isinstance(node, Definition) and node.name in (*_MAP_STYLE, *_STREAMS):
                 yield SampleFunction(node, owner, node.name in _STREAMS)
-    for call in syntax.calls(tree) + [one for node in ast.walk(tree) for one in _calls_in(node)]:
-        for keyword in call.keywords:
-            if keyword.arg == "collate_fn" and isinstance(keyword.value, ast.Name):
-                for function in _top_level(tree, keyword.value.id):
-                    yield SampleFunction(function, None, False)
-
-
-def _calls_in(node: ast.AST) -> list[ast.Call]:
-    return syntax.calls(node) if isinstance(node, Definition) else []
+    for keyword in ast.walk(tree):
+        if isinstance(keyword, ast.keyword) and keyword.arg == "collate_fn" and isinstance(keyword.value, ast.Name):
+            for function in _top_level(tree, keyword.value.id):
+                yield SampleFunction(function, None, False)
 
 
 def _is_dataset(owner: ast.ClassDef, classes: dict[str, ast.ClassDef], depth: int = 5) -> bool:

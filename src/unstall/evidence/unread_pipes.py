@@ -47,9 +47,10 @@ def _in_scope(scope: _Scope, imports: Imports) -> Iterator[UnreadPipe]:
             if _is_wait(one) and isinstance(one.func, ast.Attribute) and ast.unparse(one.func.value) == variable
         ]
         first = min(waits, key=lambda one: one.lineno, default=None)
-        if stream and first is not None and first.lineno > start.lineno:
-            if not _is_used_between(scope, variable, start.end_lineno or start.lineno, first.lineno):
-                yield UnreadPipe(start.lineno, first.lineno, stream, name)
+        if not stream or first is None or first.lineno <= start.lineno:
+            continue
+        if not _is_used_between(scope, variable, start.end_lineno or start.lineno, first.lineno):
+            yield UnreadPipe(start.lineno, first.lineno, stream, name)
 
 
 def _children(scope: _Scope) -> Iterator[tuple[str, ast.expr]]:

@@ -44,9 +44,7 @@ class Collection:
         pythons = [pid for pid in self.tree if processes.is_python(pid)]
         if len(pythons) > MOST_PYTHONS:
             self.unexamined.append(
-                Unexamined(
-                    f"{len(pythons) - MOST_PYTHONS} of {len(pythons)} Python processes", "there are too many"
-                )
+                Unexamined(f"{len(pythons) - MOST_PYTHONS} of {len(pythons)} Python processes", "there are too many")
             )
         self.stacks = StackSampler(pythons[:MOST_PYTHONS], with_locals=with_locals)
         self.threads = ThreadWatcher(self.tree)

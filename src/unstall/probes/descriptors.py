@@ -108,9 +108,7 @@ class DescriptorProbe:
         if target.startswith(("/dev/pts/", "/dev/tty", "/dev/console")):
             return Descriptor(pid, fd, "terminal", f"the terminal {target}", target)
         if modes.S_ISREG(found.st_mode) or modes.S_ISDIR(found.st_mode):
-            return Descriptor(
-                pid, fd, "file", f"the file {target}", target, filesystem=filesystem_of(pid, target)
-            )
+            return Descriptor(pid, fd, "file", f"the file {target}", target, filesystem=filesystem_of(pid, target))
         sort = "null" if target == "/dev/null" else target.removeprefix("anon_inode:").strip("[]")
         return Descriptor(pid, fd, sort if sort in ("eventfd", "null") else "other", target, target)
 
@@ -174,19 +172,13 @@ class DescriptorProbe:
         except Unreadable:
             return None
         name = path if isinstance(path, str) else bytes(path).decode("utf-8", "replace")
-        full = (
-            name if name.startswith("/") else os.path.join(procfs.link(f"/proc/{thread.pid}/cwd") or "", name)
-        )
+        full = name if name.startswith("/") else os.path.join(procfs.link(f"/proc/{thread.pid}/cwd") or "", name)
         try:
             mode = os.stat(f"/proc/{thread.pid}/root{full}").st_mode
             sort = "fifo" if modes.S_ISFIFO(mode) else "file" if modes.S_ISREG(mode) else "other"
         except OSError:
             sort = "missing"
-        others = (
-            [pid for pid in procfs.pids() if pid != thread.pid and _has_open(pid, full)]
-            if sort == "fifo"
-            else []
-        )
+        others = [pid for pid in procfs.pids() if pid != thread.pid and _has_open(pid, full)] if sort == "fifo" else []
         return Opening(thread.tid, full, sort, filesystem_of(thread.pid, full), tuple(others))
 
 
@@ -259,8 +251,10 @@ def _socket(pid: int, fd: int, inode: int) -> Descriptor:
 def filesystem_of(pid: int, path: str) -> str:
     """The mount that a path is on: `nfs4 server:/export on /data`."""
     best = ("", "")
-    for line in (procfs.read(f"/proc/{pid}/mountinfo", 1 << 22) or "").splitlines():
+    for line in (procfs.read(f"/proc/{pid}/mountinfo", 1 << 22) or "").split("\n"):
         left, _, right = line.partition(" - ")
+        if not right:
+            continue
         where = left.split()[4]
         kind, source = right.split()[:2]
         inside = path == where or path.startswith(where.rstrip("/") + "/")

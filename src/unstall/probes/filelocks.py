@@ -41,9 +41,7 @@ def _those_in_the_way(pid: int, rows: list[Row]) -> list[Row]:
     return [row for row in rows if row["id"] in wanted and not row["waits"]] or rows
 
 
-def of_descriptor(
-    pid: int, fd: int, waiter: int | None, rows: list[Row], call: str = "flock"
-) -> Lock | None:
+def of_descriptor(pid: int, fd: int, waiter: int | None, rows: list[Row], call: str = "flock") -> Lock | None:
     """The lock on the file behind a descriptor, and who holds it."""
     try:
         found = os.stat(f"/proc/{pid}/fd/{fd}")
@@ -64,9 +62,7 @@ def of_inode(
     name = f"{inode[0]:02x}:{inode[1]:02x}:{inode[2]}"
     sort = "file-lock" if call == "flock" else "record-lock"  # they don't see each other
     wanted = {"FLOCK"} if call == "flock" else {"POSIX", "OFDLCK"}
-    mine = [
-        row for row in rows if same_inode(row["inode"], inode) and not row["waits"] and row["sort"] in wanted
-    ]
+    mine = [row for row in rows if same_inode(row["inode"], inode) and not row["waits"] and row["sort"] in wanted]
     holders: list[Holder] = []
     for row in mine:
         taker = int(row["pid"])

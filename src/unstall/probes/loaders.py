@@ -60,9 +60,7 @@ class LoaderWatcher:
             assert isinstance(worker, Worker)
             samples = [entry[1] for entry in seen.history if isinstance(entry, tuple)]
             workers.append(
-                msgspec.structs.replace(
-                    worker, moved=_moved(seen.history), seen=tuple(dict.fromkeys(samples))
-                )
+                msgspec.structs.replace(worker, moved=_moved(seen.history), seen=tuple(dict.fromkeys(samples)))
             )
         loaders = []
         for seen in self._loaders.values():
@@ -144,9 +142,7 @@ def _idle_stage(stack: SampledStack) -> str:
     return "starting"
 
 
-def _indices(
-    fetch: SampledFrame, stack: SampledStack, known: bool
-) -> tuple[tuple[Sample, ...], Sample | None]:
+def _indices(fetch: SampledFrame, stack: SampledStack, known: bool) -> tuple[tuple[Sample, ...], Sample | None]:
     """The indices of the batch, and the one that is being fetched."""
     batch = fetch.local("possibly_batched_index")
     if batch is None:
@@ -184,8 +180,7 @@ def _loader(stack: SampledStack) -> Loader | None:
         (
             one
             for one in stack.frames
-            if one.file.endswith(LOADER)
-            and one.bare_name in ("_next_data", "_get_data", "_reset", "_try_get_data")
+            if one.file.endswith(LOADER) and one.bare_name in ("_next_data", "_get_data", "_reset", "_try_get_data")
         ),
         None,
     )

@@ -13,7 +13,9 @@ from unstall.probes.python.objects import Ref
 from unstall.probes.samples import SampledFrame, SampledStack
 
 MOST_ATTRIBUTES = 40
-_functions: dict[tuple[int, str], list[ast.AST]] = {}
+_DEEPEST_MANAGER = 4
+Definition = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+_functions: dict[tuple[int, str], list[Definition]] = {}
 
 
 def identities(ref: Ref) -> set[int]:
@@ -59,29 +61,25 @@ def tree_of(pid: int, frame: SampledFrame) -> ast.AST | None:
     key = (pid, frame.file)
     if key not in _functions:
         _functions[key] = _definitions(read_source(pid, frame.file) or "")
-    around = [
-        one for one in _functions[key] if isinstance(one, ast.Module) if frame.function == "<module>"
-    ] or [
-        one
-        for one in _functions[key]
-        if not isinstance(one, ast.Module)
-        if frame.first_line in (0, _first_line(one))
-        and _first_line(one) <= frame.line <= (one.end_lineno or 0)
-    ]
+    around = [one for one in _functions[key] if _runs(one, frame)]
     return around[-1] if around else None
 
 
-def _definitions(source: str) -> list[ast.AST]:
+def _runs(node: Definition, frame: SampledFrame) -> bool:
+    """Whether a frame runs this definition's code."""
+    if isinstance(node, ast.Module) or frame.function == "<module>":
+        return isinstance(node, ast.Module) and frame.function == "<module>"
+    first = min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", []))])
+    return frame.first_line in (0, first) and first <= frame.line <= (node.end_lineno or 0)
+
+
+def _definitions(source: str) -> list[Definition]:
     try:
         module = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError):
         return []
     kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
     return [module, *(node for node in ast.walk(module) if isinstance(node, kinds))]
-
-
-def _first_line(node: ast.AST) -> int:
-    return min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", []))])  # type: ignore[attr-defined]
 
 
 def acquired_here(tree: ast.AST, line: int) -> list[str]:
@@ -94,9 +92,7 @@ def acquired_here(tree: ast.AST, line: int) -> list[str]:
                 if min(node.lineno, item.context_expr.lineno) <= line <= last:
                     found[ast.unparse(item.context_expr)] = None
     for call in syntax.calls_on_line(tree, line):
-        if syntax.called_name(call) in ("acquire", "__enter__", "get_lock") and isinstance(
-            call.func, ast.Attribute
-        ):
+        if syntax.called_name(call) in ("acquire", "__enter__", "get_lock") and isinstance(call.func, ast.Attribute):
             found[ast.unparse(call.func.value)] = None
         if syntax.called_name(call) == "enter_context" and call.args:
             found[ast.unparse(call.args[0])] = None
@@ -117,24 +113,32 @@ def name_of(stack: SampledStack, lock: set[int]) -> tuple[str, SampledFrame | No
 def holders_on(stack: SampledStack, lock: set[int]) -> Iterator[Holder]:
     """The frames of a stack that stand inside a lock: innermost first."""
     for frame in stack.frames:
-        if any(identities(ref) & lock for ref in frame.contexts()):
-            yield _holder(stack, frame, "a `with` block on its stack", exact=True)
-            continue
-        line = _acquired_before(stack, frame, lock)
-        if line:
-            yield _holder(stack, frame, f"acquire() on line {line}, with no release() since", exact=False)
+        source = _stands_inside(stack, frame, lock)
+        if source:
+            exact = not source.startswith("acquire")
+            yield Holder(
+                stack.pid,
+                stack.tid,
+                source=source,
+                exact=exact,
+                file=frame.file,
+                line=frame.line,
+                function=frame.function,
+            )
 
 
-def _holder(stack: SampledStack, frame: SampledFrame, source: str, *, exact: bool) -> Holder:
-    return Holder(
-        stack.pid,
-        stack.tid,
-        source=source,
-        exact=exact,
-        file=frame.file,
-        line=frame.line,
-        function=frame.function,
-    )
+def _stands_inside(stack: SampledStack, frame: SampledFrame, lock: set[int], depth: int = 0) -> str:
+    """What shows that a frame is between taking a lock and releasing it; empty if nothing does."""
+    if any(identities(ref) & lock for ref in frame.contexts()):
+        return "a `with` block on its stack"
+    line = _acquired_before(stack, frame, lock)
+    if line:
+        return f"acquire() on line {line}, with no release() since"
+    if depth < _DEEPEST_MANAGER:
+        for inner in frame.suspended():
+            if _stands_inside(stack, inner, lock, depth + 1):
+                return f"a `with` block on its stack: {inner.bare_name}() took it"
+    return ""
 
 
 def _acquired_before(stack: SampledStack, frame: SampledFrame, lock: set[int]) -> int:

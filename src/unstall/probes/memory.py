@@ -52,9 +52,7 @@ def _kernel_messages() -> tuple[list[str], list[Unexamined]]:
     try:
         log = os.open("/dev/kmsg", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
-        return [], [
-            Unexamined("the kernel's messages", error.strerror or "not readable", "run as root to see them")
-        ]
+        return [], [Unexamined("the kernel's messages", error.strerror or "not readable", "run as root to see them")]
     found: list[str] = []
     try:
         while True:

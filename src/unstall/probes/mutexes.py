@@ -93,8 +93,7 @@ class Mutexes:
             owner_is_gone = owner is None
             holders = inside or ([Holder(thread.pid, owner, state.count)] if owner else [])
             holders = [
-                msgspec.structs.replace(one, count=state.count, source="RLock owner", exact=True)
-                for one in holders
+                msgspec.structs.replace(one, count=state.count, source="RLock owner", exact=True) for one in holders
             ]
         return Lock(
             id=f"lock:{thread.pid}/{ref.address:x}",
@@ -179,7 +178,7 @@ class Mutexes:
         return Holder(pid, tid, source=source, file=frame.file, line=frame.line, function=frame.function)
 
     def _holders_in(self, pid: int, lock: set[int]) -> list[Holder]:
-        found = []
+        found: list[Holder] = []
         for stack in self.stacks.values():
             if stack.pid == pid:
                 found.extend(holders_on(stack, lock))
@@ -209,9 +208,7 @@ def _label(what: str, text: str) -> str:
 
 
 def _inner_library(thread: Thread) -> str:
-    return next(
-        (one for one in thread.libraries if not one.startswith(("libc", "libpthread", "ld-"))), thread.library
-    )
+    return next((one for one in thread.libraries if not one.startswith(("libc", "libpthread", "ld-"))), thread.library)
 
 
 def _in_heap(memory: ProcessMemory, address: int) -> bool:

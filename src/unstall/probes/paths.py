@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from unstall.evidence import syntax
 from unstall.probes.python.memory import Unreadable
@@ -43,22 +43,23 @@ def path_of(frame: SampledFrame, node: ast.expr, meanings: Meanings | None = Non
     return text_of(ref) if ref is not None else None
 
 
-def _of_call(call: ast.Call, inner: object) -> str | None:
-    assert callable(inner)
+def _of_call(call: ast.Call, inner: Callable[[ast.expr], str | None]) -> str | None:
     name = syntax.called_name(call)
-    arguments = [inner(one) for one in call.args]
+    arguments = [path for one in call.args if (path := inner(one)) is not None]
     owner = inner(call.func.value) if isinstance(call.func, ast.Attribute) else None
-    if None in arguments:
+    if len(arguments) < len(call.args):
         return None
     if name in ("str", "fspath", "Path", "abspath", "expanduser", "absolute", "resolve"):
-        return str(arguments[0]) if arguments else owner
+        return arguments[0] if arguments else owner
     if name == "joinpath" and owner is not None:
         return os.path.join(owner, *arguments)
     if name == "join" and arguments and not isinstance(call.func, ast.Name):
         return os.path.join(*arguments)
     if name in ("with_suffix", "with_name") and owner is not None and len(arguments) == 1:
-        return os.path.splitext(owner)[0] + arguments[0] if name == "with_suffix" else os.path.join(
-            os.path.dirname(owner), arguments[0]
+        return (
+            os.path.splitext(owner)[0] + arguments[0]
+            if name == "with_suffix"
+            else os.path.join(os.path.dirname(owner), arguments[0])
         )
     return None
 

@@ -158,11 +158,7 @@ def _open_files(pid: int) -> list[str]:
 
 
 def _database_holders(pid: int, path: str, rows: list[Row]) -> list[Holder]:
-    held = [
-        row
-        for row in _rows_of(pid, path, rows)
-        if _PENDING <= int(row["start"]) < _SHARED_END
-    ]
+    held = [row for row in _rows_of(pid, path, rows) if _PENDING <= int(row["start"]) < _SHARED_END]
     held += [
         row
         for row in _rows_of(pid, path + "-shm", rows)

@@ -99,9 +99,7 @@ def _made_by_multiprocessing(pid: int, parent: int) -> bool:
         for word in words
     ):
         return True
-    return words == procfs.command(parent) and procfs.link(f"/proc/{pid}/exe") == procfs.link(
-        f"/proc/{parent}/exe"
-    )
+    return words == procfs.command(parent) and procfs.link(f"/proc/{pid}/exe") == procfs.link(f"/proc/{parent}/exe")
 
 
 def descendants(pid: int) -> list[int]:
@@ -110,7 +108,8 @@ def descendants(pid: int) -> list[int]:
     for one in procfs.pids():
         if found := procfs.stat(one):
             children.setdefault(found.ppid, []).append(one)
-    below, level = [], [pid]
+    below: list[int] = []
+    level = [pid]
     while level and len(below) < MOST_PROCESSES:
         level = [child for one in level for child in children.get(one, [])]
         below.extend(level)
@@ -142,9 +141,7 @@ def describe(pid: int, *, stranger: bool = False) -> Process | None:
         python="yes" if not dead and is_python(pid) else None,
         stranger=stranger,
         age_s=round(max(0.0, procfs.uptime() - found.started / procfs.TICKS), 1),
-        exit_code=os.waitstatus_to_exitcode(found.exit_status)
-        if dead and not found.exit_status & 0x7F
-        else None,
+        exit_code=os.waitstatus_to_exitcode(found.exit_status) if dead and not found.exit_status & 0x7F else None,
         exit_signal=(found.exit_status & 0x7F or None) if dead else None,
         tracer=int(tracer),
         rss_bytes=found.rss_pages * procfs.PAGE,

@@ -44,7 +44,7 @@ class SampledLocal:
 
 @dataclass(frozen=True, slots=True)
 class SampledFrame:
-    """A frame at one moment. `evaluate` reads an expression in it; `contexts` are the `with` blocks it is in."""
+    """A frame at one moment. `evaluate` reads an expression in it."""
 
     file: str
     function: str
@@ -55,6 +55,7 @@ class SampledFrame:
     read_locals: Callable[[], dict[str, SampledLocal]]
     evaluate: Callable[[str], Ref | None] | None = None
     read_contexts: Callable[[], list[Ref]] | None = None
+    read_suspended: Callable[[], list[SampledFrame]] | None = None
 
     @property
     def bare_name(self) -> str:
@@ -90,6 +91,13 @@ class SampledFrame:
         """The objects whose `with` block this frame is inside of, innermost last."""
         try:
             return self.read_contexts() if self.read_contexts else []
+        except Unreadable:
+            return []
+
+    def suspended(self) -> list[SampledFrame]:
+        """The generators, waiting at their `yield`, of the @contextmanager blocks that this frame is inside of."""
+        try:
+            return self.read_suspended() if self.read_suspended else []
         except Unreadable:
             return []
 

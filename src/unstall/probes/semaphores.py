@@ -51,9 +51,7 @@ def find(memory: ProcessMemory, address: int) -> Semaphore | None:
     return None
 
 
-def collect(
-    blocked: list[Thread], interpreters: dict[int, Interpreter], stacks: dict[int, SampledStack]
-) -> list[Lock]:
+def collect(blocked: list[Thread], interpreters: dict[int, Interpreter], stacks: dict[int, SampledStack]) -> list[Lock]:
     """The process-shared locks that these threads wait for."""
     waiting: dict[Semaphore, list[Thread]] = {}
     for thread in blocked:
@@ -104,9 +102,7 @@ def _examine(
     )
 
 
-def _holder(
-    pid: int, tid: int | None, state: SemLockState, address: int, stacks: dict[int, SampledStack]
-) -> Holder:
+def _holder(pid: int, tid: int | None, state: SemLockState, address: int, stacks: dict[int, SampledStack]) -> Holder:
     """Who took it, and where that thread stands inside it, if it still does."""
     for stack in stacks.values():
         if stack.pid == pid:
@@ -116,9 +112,7 @@ def _holder(
 
 
 def _label(sort: str, stack: SampledStack | None, address: int) -> str:
-    what = {"process-lock": "the shared lock", "process-rlock": "the shared RLock"}.get(
-        sort, "the shared semaphore"
-    )
+    what = {"process-lock": "the shared lock", "process-rlock": "the shared RLock"}.get(sort, "the shared semaphore")
     name = name_of(stack, {address})[0] if stack else ""
     return f"{what} `{name}`" if name else what
 

@@ -9,6 +9,7 @@ import re
 import sysconfig
 import time
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from unstall.evidence import syntax
@@ -106,7 +107,17 @@ class StackSampler:
         if key not in self._files:
             user = is_user_code(frame.file, self.scripts[pid])
             self._files[key] = absolute(pid, frame.file), user
-        return _sampled(frame, *self._files[key])
+        suspended = functools.partial(self._suspended, pid, frame)
+        return _sampled(frame, *self._files[key], suspended)
+
+    def _suspended(self, pid: int, frame: MemoryFrame) -> list[SampledFrame]:
+        found = []
+        for manager in frame.contexts():
+            generator = manager.attribute("gen") if "GeneratorContextManager" in manager.type_name else None
+            inner = self.interpreters[pid].suspended_frame(generator) if generator else None
+            if inner is not None:
+                found.append(self._frame(pid, inner))
+        return found
 
     def _add(self, stack: SampledStack) -> None:
         if not stack.frames:
@@ -115,9 +126,7 @@ class StackSampler:
         track.last = stack
         outermost_first = stack.frames[::-1]
         track.shapes.append(
-            tuple(
-                (one.file, one.function, one.first_line, one.line, one.instruction) for one in outermost_first
-            )
+            tuple((one.file, one.function, one.first_line, one.line, one.instruction) for one in outermost_first)
         )
         track.locals.append(
             [
@@ -184,7 +193,9 @@ def _own_frames(frames: list[SampledFrame]) -> tuple[SampledFrame, ...]:
     return tuple(frames)
 
 
-def _sampled(frame: MemoryFrame, file: str, user: bool) -> SampledFrame:
+def _sampled(
+    frame: MemoryFrame, file: str, user: bool, read_suspended: Callable[[], list[SampledFrame]]
+) -> SampledFrame:
     return SampledFrame(
         file=file,
         function=frame.function,
@@ -192,11 +203,10 @@ def _sampled(frame: MemoryFrame, file: str, user: bool) -> SampledFrame:
         line=frame.line or 0,
         instruction=frame.instruction,
         user=user,
-        read_locals=lambda: {
-            name: SampledLocal(address=ref.address, ref=ref) for name, ref in frame.locals.items()
-        },
+        read_locals=lambda: {name: SampledLocal(address=ref.address, ref=ref) for name, ref in frame.locals.items()},
         evaluate=lambda expression: evaluate(frame, expression),
         read_contexts=frame.contexts,
+        read_suspended=read_suspended,
     )
 
 
@@ -288,13 +298,9 @@ def _fold_frame(track: Track, depth: int, frame: SampledFrame, with_locals: bool
         moved = len({step[4] for step in steps}) > 1
         turns = sum(after[4] < before[4] for before, after in zip(steps, steps[1:], strict=False))
         first = track.locals[0][depth]
-        changed = tuple(
-            name for name in first if any(one[depth].get(name) != first[name] for one in track.locals)
-        )
+        changed = tuple(name for name in first if any(one[depth].get(name) != first[name] for one in track.locals))
         names = dict.fromkeys(name for one in track.watched for name in one[depth])
-        watched = {
-            name: tuple(one[depth].get(name) for one in track.watched if name in one[depth]) for name in names
-        }
+        watched = {name: tuple(one[depth].get(name) for one in track.watched if name in one[depth]) for name in names}
     return Frame(
         file=frame.file,
         line=frame.line or (lines[-1] if lines else 0),

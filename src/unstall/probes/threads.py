@@ -115,17 +115,17 @@ def _wakes_in(last: Reading, memory: ProcessMemory) -> float | None:
     arguments = last.arguments
     try:
         if last.syscall == "clock_nanosleep":
-            seconds = _timespec(memory, arguments[2])
             clock = time.CLOCK_REALTIME if arguments[0] == 0 else time.CLOCK_MONOTONIC
+            seconds = _timespec(memory, arguments[2])
             return max(0.0, seconds - time.clock_gettime(clock)) if arguments[1] & 1 else seconds
         if last.syscall == "nanosleep":
             return _timespec(memory, arguments[0])
         if last.syscall in ("poll", "epoll_wait", "epoll_pwait"):
-            milliseconds = arguments[2 if last.syscall == "poll" else 3] & 0xFFFFFFFF
+            milliseconds: int = arguments[2 if last.syscall == "poll" else 3] & 0xFFFFFFFF
             return None if milliseconds >= 0x80000000 else milliseconds / 1000
         if last.syscall == "select" and arguments[4]:
             seconds, micro = struct.unpack("<qq", memory.read(arguments[4], 16))
-            return float(seconds) + micro / 1e6
+            return float(seconds + micro / 1e6)
         if last.syscall in ("ppoll", "pselect6"):
             where = arguments[2 if last.syscall == "ppoll" else 4]
             return _timespec(memory, where) if where else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Protocol
 
-from unstall.reports.screen import as_text, clean, open_console
+from unstall.reports.screen import as_text, clean, hang, open_console
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -46,10 +46,13 @@ def contents(pages: Iterable[CausePage], console: Console | None = None) -> str:
         if one.family != family:
             parts.append(Text(f"{chr(10) if parts else ''}{one.family}\n", style="bold"))
             family = one.family
-        line = Text("  ").append(f"{one.slug:{wide}}", style="cyan").append(f"  {clean(one.title)}")
+        head = f"  {one.slug:{wide}}  "
         if console.is_terminal:
-            line.truncate(console.width, overflow="ellipsis")
-        parts.append(line.append("\n"))
+            line = hang(console, head, Text(clean(one.title)))
+        else:
+            line = Text(f"{head}{clean(one.title)}\n")
+        line.stylize("cyan", 0, len(head))
+        parts.append(line)
     return as_text(console, parts)
 
 

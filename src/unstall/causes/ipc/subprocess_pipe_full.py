@@ -25,8 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from unstall.evidence.code import SourceFile
-from unstall.evidence.code import Code
+from unstall.evidence.code import Code, SourceFile
 from unstall.evidence.motion import waiting_loop
 from unstall.evidence.processes import Processes
 from unstall.evidence.stall import Kind, Stall, Wait
@@ -91,7 +90,7 @@ def _reader(stall: Stall, writer: Wait) -> Wait | None:
 @cause.detector
 def in_source(source: SourceFile) -> Iterator[Finding]:
     """A child's output goes into a pipe, and the code waits for the child before it reads."""
-    for one in unread_pipes(source.tree):
+    for one in unread_pipes(source.tree) if source.mentions("PIPE") else ():
         yield cause.finding(
             Confidence.LIKELY,
             title=f"wait() before the child's {one.stream} is read: both wait for ever once the pipe is full",

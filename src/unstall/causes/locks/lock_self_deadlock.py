@@ -68,13 +68,15 @@ def from_waits(stall: Stall) -> Iterator[Finding]:
 @cause.detector
 def in_source(source: SourceFile) -> Iterator[Finding]:
     """A plain lock is taken inside its own `with` block, or by a method that is called there."""
-    for one in nested_locks(source.tree):
+    for one in nested_locks(source.tree) if source.mentions("Lock(", "allocate_lock(") else ():
         yield cause.finding(
             Confidence.LIKELY,
             title=f"{one.lock} is taken again while it is held",
             where=(Location(source.path, one.inner, one.by), Location(source.path, one.outer)),
             because=(
-                Fact(f"line {one.outer} takes {one.lock}, and from there line {one.inner} takes it again", "the source"),
+                Fact(
+                    f"line {one.outer} takes {one.lock}, and from there line {one.inner} takes it again", "the source"
+                ),
                 Fact("it is a plain Lock: whoever holds it can't take it a second time", "the source"),
             ),
         )

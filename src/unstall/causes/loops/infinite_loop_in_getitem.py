@@ -34,7 +34,7 @@ from unstall.evidence import syntax
 from unstall.evidence.code import Code, SourceFile
 from unstall.evidence.endless_loops import frozen_loops
 from unstall.evidence.motion import spinning_loop
-from unstall.evidence.sample_code import sample_functions
+from unstall.evidence.sample_code import DATASET_WORDS, sample_functions
 from unstall.evidence.stall import Kind, Stall
 from unstall.model.cause import Cause
 from unstall.model.finding import Confidence, Fact, Finding, Location, Remedy
@@ -75,7 +75,7 @@ def from_motion(stall: Stall, code: Code) -> Iterator[Finding]:
 @cause.detector
 def in_source(source: SourceFile) -> Iterator[Finding]:
     """A `while` loop that runs for a sample, and changes nothing that its test looks at."""
-    for function in sample_functions(source.tree):
+    for function in sample_functions(source.tree) if source.mentions(*DATASET_WORDS) else ():
         for loop in frozen_loops(function.node):
             test = ast.unparse(loop.test)
             yield cause.finding(

@@ -40,7 +40,7 @@ from unstall.evidence.code import Code, SourceFile
 from unstall.evidence.descriptors import Descriptors
 from unstall.evidence.endless_loops import retry_loops
 from unstall.evidence.motion import ActiveLoop, spinning_loop, waiting_loop
-from unstall.evidence.sample_code import sample_functions
+from unstall.evidence.sample_code import DATASET_WORDS, sample_functions
 from unstall.evidence.stall import Kind, Stall
 from unstall.model.cause import Cause
 from unstall.model.finding import Confidence, Fact, Finding, Location, Remedy
@@ -118,7 +118,7 @@ def _waits_for_removal(loop: ActiveLoop, stall: Stall, descriptors: Descriptors)
 @cause.detector
 def in_source(source: SourceFile) -> Iterator[Finding]:
     """A `while True:` around a try that runs for a sample, and goes on after every error without counting."""
-    for function in sample_functions(source.tree):
+    for function in sample_functions(source.tree) if source.mentions(*DATASET_WORDS) else ():
         for loop, handler in retry_loops(function.node):
             yield cause.finding(
                 Confidence.LIKELY,

@@ -32,7 +32,7 @@ from unstall.evidence import syntax
 from unstall.evidence.code import SourceFile
 from unstall.evidence.imports import Imports
 from unstall.evidence.processes import Processes
-from unstall.evidence.sample_code import sample_functions
+from unstall.evidence.sample_code import DATASET_WORDS, sample_functions
 from unstall.evidence.stall import Kind, Stall
 from unstall.model.cause import Cause
 from unstall.model.finding import Confidence, Fact, Finding, Location, Remedy
@@ -116,6 +116,8 @@ _SETS_LIMIT = {"setdefaulttimeout", "settimeout"}
 @cause.detector
 def in_source(source: SourceFile) -> Iterator[Finding]:
     """A call to a server without a time limit, in code that runs for every sample."""
+    if not source.mentions(*DATASET_WORDS):
+        return
     if any(syntax.called_name(one) in _SETS_LIMIT for one in ast.walk(source.tree) if isinstance(one, ast.Call)):
         return
     imports = Imports(source.tree)

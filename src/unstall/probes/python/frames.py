@@ -79,6 +79,10 @@ class Interpreter:
                 address, left = _word(data, layout.thread_next), left - 1
         return found
 
+    def suspended_frame(self, generator: Ref) -> Frame | None:
+        """The frame of a generator that waits at a `yield`; None for other objects."""
+        return self._stacks.read_suspended(generator)
+
     @property
     def main_thread_ident(self) -> int:
         """The ident of the thread that started the interpreter (or of the forked child's first)."""

@@ -18,7 +18,7 @@ _PRESENT = 1 << 63  # of a pagemap entry
 _U64 = struct.Struct("<Q")
 
 
-class Unreadable(Exception):  # noqa: N818  reads as a statement: raise Unreadable("gone")
+class Unreadable(Exception):
     """The target could not be read.
 
     `reason` is one of a few fixed phrases ("permission", "gone", "not mapped", "free-threaded build", ...);
@@ -131,10 +131,10 @@ class ProcessMemory:
         """The mapped regions, lowest address first."""
         with os.fdopen(_open(self.pid, "maps"), "rb") as file:
             try:
-                lines = file.read(MAX_READ).decode("utf-8", "surrogateescape").splitlines()
+                lines = file.read(MAX_READ).decode("utf-8", "surrogateescape").rstrip("\n").split("\n")
             except OSError as error:
                 raise Unreadable("gone", str(error)) from None
-        if not lines:
+        if lines == [""]:
             raise Unreadable("gone", f"process {self.pid} has no memory map")
         return tuple(_parse_region(line) for line in lines[:MAX_REGIONS])
 

@@ -186,6 +186,18 @@ class StackReader:
             raise failure
         return frames
 
+    def read_suspended(self, generator: Ref) -> Frame | None:
+        """The frame of a generator that waits at a `yield`; None for other objects, or if it has ended."""
+        kind = generator.kind
+        if not kind.is_builtin("generator"):
+            return None
+        # The frame is the last part of the object; only its variables come behind the type's basic size.
+        address = generator.address + kind.basic_size - self.layout.frame_localsplus
+        start, data = self._span(address, [])
+        at = address - start
+        code = self._codes.code_at(_word(data, at + self.layout.frame_code))
+        return self._frame((address, data, at), code)
+
     def _is_seamless(self, raw: list[RawFrame], codes: list[Code]) -> bool:
         """Whether each frame on the thread's own stack begins where the next outer one ends."""
         begin = 0

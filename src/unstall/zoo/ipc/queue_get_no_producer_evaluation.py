@@ -21,9 +21,7 @@ class Evaluator:
     def __init__(self):
         self.requests = multiprocessing.Queue()
         self.scores = multiprocessing.Queue()
-        self.process = multiprocessing.Process(
-            target=evaluate, args=(self.requests, self.scores), daemon=True
-        )
+        self.process = multiprocessing.Process(target=evaluate, args=(self.requests, self.scores), daemon=True)
         self.process.start()
 
     def score(self, model):

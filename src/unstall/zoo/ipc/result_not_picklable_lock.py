@@ -49,9 +49,7 @@ class Batch:
 
 def main():
     gallery = Gallery([8, 16, 24] * 10 + [32] + [8, 16] * 5)
-    loader = DataLoader(
-        gallery, batch_size=3, num_workers=2, collate_fn=Batch, multiprocessing_context="forkserver"
-    )
+    loader = DataLoader(gallery, batch_size=3, num_workers=2, collate_fn=Batch, multiprocessing_context="forkserver")
     brightness = torch.zeros(1, requires_grad=True)
     optimizer = torch.optim.SGD([brightness], lr=0.1)
     for batch in loader:

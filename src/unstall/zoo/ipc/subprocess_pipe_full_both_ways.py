@@ -45,9 +45,7 @@ class Books(Dataset):
 
 def main():
     books = ["a little\nBook\n" * 5] * 19 + ["a long and winding\nBook\n" * 40_000] + ["a b\n"] * 12
-    loader = DataLoader(
-        Books(books, swap_case), batch_size=2, num_workers=2, multiprocessing_context="forkserver"
-    )
+    loader = DataLoader(Books(books, swap_case), batch_size=2, num_workers=2, multiprocessing_context="forkserver")
     ratio = torch.nn.Parameter(torch.tensor(0.5))
     optimizer = torch.optim.SGD([ratio], lr=1e-4)
     for counts in loader:

@@ -45,9 +45,7 @@ def main():
     context = multiprocessing.get_context("spawn")
     library = Library(context, ["plato", "homer", "sappho", "hesiod"])
     documents = [["sappho"], ["hesiod"]] * 6 + [["plato", "homer"], ["homer", "plato"]] + [["hesiod"]] * 6
-    loader = DataLoader(
-        Documents(library, documents), batch_size=2, num_workers=2, multiprocessing_context=context
-    )
+    loader = DataLoader(Documents(library, documents), batch_size=2, num_workers=2, multiprocessing_context=context)
     for number, lengths in enumerate(loader):
         print(number, lengths.flatten().tolist(), flush=True)
 

@@ -46,9 +46,7 @@ def main():
     context = multiprocessing.get_context("forkserver")
     shards = [f"{n},{n + 1}\n{n + 2},{n + 3}\n" for n in range(40)]
     shards[11] = "1,2\n?,4\n"
-    loader = DataLoader(
-        Shards(shards, context.Lock()), batch_size=4, num_workers=2, multiprocessing_context=context
-    )
+    loader = DataLoader(Shards(shards, context.Lock()), batch_size=4, num_workers=2, multiprocessing_context=context)
     total = torch.zeros(())
     for values in loader:
         total += values.sum()

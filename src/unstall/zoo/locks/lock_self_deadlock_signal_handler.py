@@ -43,9 +43,7 @@ def main():
     model = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
     optimizer = torch.optim.Adam(model.parameters())
     checkpoints = Checkpoints(tempfile.mkdtemp(), slow_after=1.0)
-    loader = DataLoader(
-        TensorDataset(torch.randn(256, 8)), batch_size=8, num_workers=1, persistent_workers=True
-    )
+    loader = DataLoader(TensorDataset(torch.randn(256, 8)), batch_size=8, num_workers=1, persistent_workers=True)
     for step, (x,) in enumerate(loader):
         optimizer.zero_grad()
         model(x).abs().mean().backward()

@@ -50,9 +50,7 @@ class PackedRows:
 
 def main():
     corpus = Corpus([30, 50, 64, 20, 10] * 6 + [65] + [12] * 20)
-    loader = DataLoader(
-        corpus, batch_size=5, num_workers=2, collate_fn=PackedRows(64), multiprocessing_context="spawn"
-    )
+    loader = DataLoader(corpus, batch_size=5, num_workers=2, collate_fn=PackedRows(64), multiprocessing_context="spawn")
     embedding = torch.nn.EmbeddingBag(65, 3)
     optimizer = torch.optim.SGD(embedding.parameters(), lr=0.5)
     for rows in loader:

@@ -45,9 +45,7 @@ class Pipeline(IterableDataset):
 def main():
     for epoch in range(6):
         minimum = 2 * epoch + 1 if epoch < 3 else 8
-        loader = DataLoader(
-            Pipeline(minimum), batch_size=8, num_workers=1, multiprocessing_context="forkserver"
-        )
+        loader = DataLoader(Pipeline(minimum), batch_size=8, num_workers=1, multiprocessing_context="forkserver")
         model = torch.nn.Linear(minimum, 1)
         iterator = iter(loader)
         for step in range(5):

@@ -30,9 +30,7 @@ class AddNeighbours:
 
 def main():
     samples = list(torch.rand(61, 3))
-    loader = DataLoader(
-        samples, batch_size=4, num_workers=2, persistent_workers=True, collate_fn=AddNeighbours()
-    )
+    loader = DataLoader(samples, batch_size=4, num_workers=2, persistent_workers=True, collate_fn=AddNeighbours())
     model = torch.nn.Linear(3, 1)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     for epoch in range(3):

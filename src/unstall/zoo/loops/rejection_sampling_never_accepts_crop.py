@@ -65,9 +65,7 @@ class Traffic(Dataset):
 def main():
     boxes = [(20, 20, 30, 28)] * 38 + [(10, 4, 20, 44)] + [(18, 22, 28, 30)] * 9
     data = Traffic(boxes, Sequential([flip, RandomCropWithBox(32)]))
-    loader = DataLoader(
-        data, batch_size=4, num_workers=2, persistent_workers=True, multiprocessing_context="spawn"
-    )
+    loader = DataLoader(data, batch_size=4, num_workers=2, persistent_workers=True, multiprocessing_context="spawn")
     regressor = torch.nn.Linear(3 * 32 * 32, 4)
     optimizer = torch.optim.SGD(regressor.parameters(), lr=0.01)
     for crops, targets in loader:

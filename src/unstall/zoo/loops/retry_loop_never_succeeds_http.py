@@ -63,9 +63,7 @@ def main():
     urls = [f"http://{alive}/{n}.raw" for n in range(16)] + [f"http://{dead}/16.raw"]
     urls += [f"http://{alive}/{n}.raw" for n in range(17, 32)]
 
-    loader = DataLoader(
-        RemoteImages(urls, dead), batch_size=4, num_workers=1, multiprocessing_context="spawn"
-    )
+    loader = DataLoader(RemoteImages(urls, dead), batch_size=4, num_workers=1, multiprocessing_context="spawn")
     decoder = torch.nn.Linear(64, 8)
     for epoch in range(2):
         for images in loader:

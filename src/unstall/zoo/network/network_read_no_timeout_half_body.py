@@ -64,9 +64,7 @@ class RemoteShards(Dataset):
 def main():
     server = subprocess.Popen([sys.executable, "-c", SERVER], stdout=subprocess.PIPE)
     client = ShardClient(int(server.stdout.readline()))
-    loader = DataLoader(
-        RemoteShards(client, 16), batch_size=1, num_workers=1, multiprocessing_context="spawn"
-    )
+    loader = DataLoader(RemoteShards(client, 16), batch_size=1, num_workers=1, multiprocessing_context="spawn")
     for shard in loader:
         print(tuple(shard.shape), flush=True)
 

@@ -65,9 +65,7 @@ def main():
     address = multiprocessing.SimpleQueue()
     multiprocessing.Process(target=track, args=(address,), daemon=True).start()
     tracker = Tracker(*address.get())
-    loader = DataLoader(
-        TensorDataset(torch.randn(40, 3)), batch_size=5, num_workers=2, persistent_workers=True
-    )
+    loader = DataLoader(TensorDataset(torch.randn(40, 3)), batch_size=5, num_workers=2, persistent_workers=True)
     fit(torch.nn.Linear(3, 1), loader, [EndOfEpoch(tracker)], epochs=3)
 
 
