@@ -6,12 +6,14 @@ import contextlib
 import os
 import platform
 import time
+from collections.abc import Iterator
 
 import msgspec
 
 from unstall.evidence.descriptors import Descriptors
+from unstall.evidence.loaders import Loaders
 from unstall.evidence.locks import Lock, Locks
-from unstall.evidence.stacks import Stack, Stacks
+from unstall.evidence.stacks import Frame, Stack, Stacks
 from unstall.evidence.threads import Thread, Threads
 from unstall.model.bundle import Bundle
 from unstall.model.diagnosis import Target, Unexamined
@@ -81,7 +83,8 @@ class Collection:
         locks = self._locks(blocked, last_stacks)
         stacks = self.stacks.finish()
         threads = tuple(_with_native_names(one, stacks) for one in threads)
-        functions, missing = code.collect((one.pid, frame) for one in stacks for frame in one.user_frames())
+        loaders = self.loaders.finish()
+        functions, missing = code.collect(_user_functions(stacks, loaders))
         memory_now, hidden = memory.collect()
         unexamined = [*self.unexamined, *self.stacks.unexamined, *probe.unexamined, *missing, *hidden]
         tree = processes.collect(self.root, _strangers(locks, descriptors))
@@ -91,7 +94,7 @@ class Collection:
             Stacks(stacks, round(self.span_s, 3)),
             Locks(tuple(locks)),
             descriptors,
-            self.loaders.finish(),
+            loaders,
             functions,
             memory_now,
         ]
@@ -126,6 +129,13 @@ class Collection:
         """Let go of the target's memory."""
         for interpreter in self.stacks.interpreters.values():
             interpreter.close()
+
+
+def _user_functions(stacks: tuple[Stack, ...], loaders: Loaders) -> Iterator[tuple[int, Frame]]:
+    for stack in stacks:
+        yield from ((stack.pid, frame) for frame in stack.user_frames())
+    for worker in loaders.workers:
+        yield from ((worker.pid, frame) for frame in worker.makers)
 
 
 def _with_native_names(thread: Thread, stacks: tuple[Stack, ...]) -> Thread:

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 import msgspec
 
 from unstall.evidence.loaders import Loader, Loaders, Sample, Worker
-from unstall.evidence.stacks import Scalar
+from unstall.evidence.stacks import Frame, Scalar
 from unstall.probes import network
 from unstall.probes.code import read_source
+from unstall.probes.makers import read_makers
 from unstall.probes.python.memory import Unreadable
 from unstall.probes.python.objects import Ref
 from unstall.probes.samples import SampledFrame, SampledStack, scalar
@@ -27,6 +28,7 @@ class _Seen:
     """What the samples of one worker or loader showed."""
 
     last: Worker | Loader
+    stack: SampledStack
     history: list[object] = field(default_factory=list)
 
 
@@ -43,12 +45,12 @@ class LoaderWatcher:
         for stack in stacks:
             worker = self._worker(stack)
             if worker is not None:
-                seen = self._workers.setdefault(stack.tid, _Seen(worker))
-                seen.last = worker
+                seen = self._workers.setdefault(stack.tid, _Seen(worker, stack))
+                seen.last, seen.stack = worker, stack
                 seen.history.append((worker.batch, worker.sample, worker.stage))
             loader = _loader(stack)
             if loader is not None:
-                known = self._loaders.setdefault(loader.id, _Seen(loader))
+                known = self._loaders.setdefault(loader.id, _Seen(loader, stack))
                 known.last = loader
                 known.history.append((loader.next_batch, loader.sent))
 
@@ -60,7 +62,12 @@ class LoaderWatcher:
             assert isinstance(worker, Worker)
             samples = [entry[1] for entry in seen.history if isinstance(entry, tuple)]
             workers.append(
-                msgspec.structs.replace(worker, moved=_moved(seen.history), seen=tuple(dict.fromkeys(samples)))
+                msgspec.structs.replace(
+                    worker,
+                    moved=_moved(seen.history),
+                    seen=tuple(dict.fromkeys(samples)),
+                    makers=_makers(seen.stack) if worker.stage == "idle" else (),
+                )
             )
         loaders = []
         for seen in self._loaders.values():
@@ -104,6 +111,14 @@ class LoaderWatcher:
         if fetch.file not in self._collate_lines:
             self._collate_lines[fetch.file] = _lines_that_call(read_source(pid, fetch.file), "collate_fn")
         return "collating" if fetch.line in self._collate_lines[fetch.file] else "fetching"
+
+
+def _makers(stack: SampledStack) -> tuple[Frame, ...]:
+    loop = stack.find(WORKER, "_worker_loop")
+    try:
+        return read_makers(stack.pid, loop) if loop else ()
+    except Unreadable:
+        return ()
 
 
 def _moved(history: list[object]) -> bool:

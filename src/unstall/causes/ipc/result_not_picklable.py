@@ -24,10 +24,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from unstall.evidence.stacks import Stack, Stacks
+from unstall.evidence import syntax
+from unstall.evidence.code import Code, Function
+from unstall.evidence.stacks import Frame, Stack, Stacks
 from unstall.evidence.stall import Kind, Stall
+from unstall.evidence.unpicklable import result_lines, unpicklable_lines
 from unstall.model.cause import Cause
-from unstall.model.finding import Confidence, Fact, Finding, Remedy
+from unstall.model.finding import Confidence, Fact, Finding, Location, Remedy
 
 cause = Cause(
     slug="result-not-picklable",
@@ -43,7 +46,7 @@ cause = Cause(
 
 
 @cause.detector
-def from_waits(stall: Stall, stacks: Stacks) -> Iterator[Finding]:
+def from_waits(stall: Stall, stacks: Stacks, code: Code) -> Iterator[Finding]:
     """The worker that owes the next batch has nothing to do."""
     loader = next((wait.loader for wait in stall.passed if wait.loader is not None), None)
     if stall.wait.kind is not Kind.INDEX or loader is None or loader.unpacking or loader.owner != stall.process.pid:
@@ -53,15 +56,36 @@ def from_waits(stall: Stall, stacks: Stacks) -> Iterator[Finding]:
     feeders = [one for one in stacks.of(stall.process.pid) if one.find("multiprocessing/queues.py", "_feed")]
     if any(not _has_nothing_to_send(one) for one in feeders):
         return
+    places = tuple(_places(stall, code))
     yield cause.finding(
         Confidence.LIKELY,
         title=f"batch {loader.next_batch} was made by {stall.role}, and lost on its way to the main process",
+        where=places,
         because=(
             Fact(f"{stall.role} owes batch {loader.next_batch} to the main process", loader.source),
             stall.fact(f"{stall.role} is idle: it waits for new work"),
             Fact("its sending thread has nothing left to send", "the worker's stacks"),
         ),
     )
+
+
+def _places(stall: Stall, code: Code) -> Iterator[Location]:
+    """Where the batch is made: first the lines that put in what can't be pickled, then the results' lines."""
+    makers = stall.worker.makers if stall.worker else ()
+    functions = [(maker, function) for maker in makers for function in _with_called(maker, code)]
+    for lines_of in (unpicklable_lines, result_lines):
+        for maker, function in functions:
+            for line in lines_of(function.tree):
+                yield Location(maker.file, line, function.name, stall.process.pid, stall.role)
+
+
+def _with_called(maker: Frame, code: Code) -> list[Function]:
+    """The function itself, and those of its file that it calls."""
+    own = code.of(maker)
+    if own is None:
+        return []
+    called = {syntax.called_name(one) for one in syntax.calls(syntax.body_of(own.tree))}
+    return [own, *(one for one in code.all if one.file == maker.file and one.name in called and one is not own)]
 
 
 def _has_nothing_to_send(feeder: Stack) -> bool:

@@ -174,6 +174,19 @@ class Ref:
             return self.memory.cstring(self.memory.u64(definition))
         return None
 
+    @property
+    def function_place(self) -> tuple[str, str, int] | None:
+        """File, qualified name and first line of a Python function or method; None for other objects."""
+        function = self._function()
+        if not function.kind.is_builtin("function"):
+            return None
+        layout, memory = self.layout, self.memory
+        code = memory.u64(function.address + layout.function_code)
+        if not self.heap.class_of(code).is_builtin("code"):
+            raise Unreadable("not a code object", f"at {code:#x}")
+        texts = [read_text(self.heap, memory.u64(code + offset)) for offset in (layout.code_file, layout.code_qualname)]
+        return texts[0], texts[1], memory.i32(code + layout.code_first_line)
+
     def _function(self) -> Ref:
         """The function of a bound method; anything else stands for itself."""
         if self.kind.is_builtin("method"):

@@ -21,7 +21,7 @@ class Sentences(Dataset):
         words = self.sentences[number].split()
         if number == 0 and get_worker_info():
             announce()
-        return len(words), (len(word) for word in words)
+        return len(words), (len(word) for word in words)  # stalls here
 
 
 def run(loader, model, optimizer):

@@ -21,7 +21,7 @@ class Picture:
 
     def pixels(self):
         if self.side > 30:
-            self.cache = (threading.Lock(), torch.ones(self.side, self.side))
+            self.cache = (threading.Lock(), torch.ones(self.side, self.side))  # stalls here
             return self.cache[1]
         return torch.ones(self.side, self.side)
 

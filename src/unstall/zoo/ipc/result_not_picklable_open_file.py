@@ -16,7 +16,7 @@ from unstall.zoo import announce
 def read_records(paths):
     heads, rests = [], []
     for path in paths:
-        file = open(path, "rb")
+        file = open(path, "rb")  # stalls here
         heads.append(torch.tensor(list(file.read(8))))
         if os.path.getsize(path) > 8:
             rests.append(file)
