@@ -14,12 +14,11 @@ from pathlib import Path
 
 import msgspec
 
-from tests.support.table import problems
-from tests.support.zoo import ZOO, Program, programs, running
-from unstall.model.bundle import Bundle
+from tests.support.table import observe, problems
+from tests.support.zoo import ZOO, Program, programs
 from unstall.model.diagnosis import Diagnosis
 from unstall.model.finding import Confidence
-from unstall.workflows.why import judge, look
+from unstall.workflows.why import judge
 
 BUNDLES = Path(__file__).parents[1] / "bundles"
 EXPECTED = BUNDLES / "expected.json"
@@ -48,7 +47,7 @@ def expectation(program: Program) -> Expectation:
     if program.cause is None:
         return {"cause": None, "verdicts": program.verdicts}
     guilty = [f"{neutral(file)}:{line}" for file, line in program.guilty]
-    return {"cause": program.cause, "where": guilty, "sample": program.sample}
+    return {"cause": program.cause, "where": guilty, "sample": program.sample, "verdicts": program.verdicts}
 
 
 def strangers(program: Program, diagnosis: Diagnosis) -> list[str]:
@@ -63,8 +62,7 @@ def strangers(program: Program, diagnosis: Diagnosis) -> list[str]:
 def record(program: Program) -> tuple[Program, list[str], int]:
     """Run one program; keep its bundle if its diagnosis is right."""
     try:
-        with running(program.path) as process:
-            bundle: Bundle = look(process.pid)
+        bundle = observe(program)
     except Exception as error:  # noqa: BLE001  one program that does not start must not end the others
         return program, [f"{type(error).__name__}: {str(error)[-300:]}"], 0
     diagnosis = judge(bundle)

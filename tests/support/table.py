@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
-import time
+import tempfile
 from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
 
 from tests.support.zoo import Program, programs, running
+from unstall.model.bundle import Bundle
 from unstall.model.diagnosis import Diagnosis, Verdict
 from unstall.model.finding import Confidence
-from unstall.workflows.why import judge, look
+from unstall.workflows.why import judge, look, read
+
+LIMIT_S = 120
 
 
 def problems(program: Program, diagnosis: Diagnosis) -> list[str]:
@@ -36,13 +41,22 @@ def problems(program: Program, diagnosis: Diagnosis) -> list[str]:
     return wrong
 
 
+def observe(program: Program) -> Bundle:
+    """What is seen of a program: of the running one, or of the training steps that it makes."""
+    if program.watched == "steps":
+        with tempfile.NamedTemporaryFile(suffix=".json") as file:
+            command = [sys.executable, "-m", "tests.support.steps", str(program.path), file.name]
+            subprocess.run(command, check=True, timeout=LIMIT_S, capture_output=True)
+            return read(Path(file.name))
+    with running(program.path) as process:
+        return look(process.pid)
+
+
 def examine(program: Program) -> tuple[str, list[str], float, str]:
     """Run one program and diagnose it."""
     try:
-        with running(program.path) as process:
-            began = time.monotonic()
-            diagnosis = judge(look(process.pid))
-            took = time.monotonic() - began
+        bundle = observe(program)
+        diagnosis = judge(bundle)
     except AssertionError as error:
         return program.name, [f"not started: {str(error)[-300:]}"], 0.0, ""
     except Exception as error:  # noqa: BLE001
@@ -51,7 +65,12 @@ def examine(program: Program) -> tuple[str, list[str], float, str]:
         return program.name, [f"broken: {traceback.format_exc()[-900:]}"], 0.0, repr(error)
     first = diagnosis.findings[0] if diagnosis.findings else None
     text = f"{first.cause} ({first.confidence})" if first else ""
-    return program.name, problems(program, diagnosis), took, f"{diagnosis.verdict} {text} | {diagnosis.summary}"
+    return (
+        program.name,
+        problems(program, diagnosis),
+        bundle.took_s,
+        f"{diagnosis.verdict} {text} | {diagnosis.summary}",
+    )
 
 
 def main() -> None:

@@ -31,6 +31,7 @@ class Program:
     cause: str | None
     sample: int | str | None
     verdicts: tuple[str, ...]
+    watched: str  # "steps" where its training steps tell; else the running program is looked into
     guilty: tuple[tuple[str, int], ...]
 
     @property
@@ -45,7 +46,9 @@ def programs() -> list[Program]:
         text = path.read_text()
         doc = ast.get_docstring(ast.parse(text)) or ""
         fields = dict(
-            line.split(":", 1) for line in doc.splitlines() if line.startswith(("cause:", "sample:", "verdict:"))
+            line.split(":", 1)
+            for line in doc.splitlines()
+            if line.startswith(("cause:", "sample:", "verdict:", "watched:"))
         )
         if "cause" not in fields:
             continue
@@ -57,6 +60,7 @@ def programs() -> list[Program]:
                 cause=None if cause == "none" else cause,
                 sample=int(sample) if sample.lstrip("-").isdigit() else sample or None,
                 verdicts=tuple(one.strip() for one in fields.get("verdict", "").split(",") if one.strip()),
+                watched=fields.get("watched", "").strip(),
                 guilty=tuple(_guilty(path, text)),
             )
         )

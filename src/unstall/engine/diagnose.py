@@ -13,6 +13,7 @@ from unstall.engine.stalls import find_stalls
 from unstall.engine.waits import WaitReader
 from unstall.evidence.processes import Processes
 from unstall.evidence.stall import Stall
+from unstall.evidence.steps import Steps
 from unstall.model.bundle import Bundle
 from unstall.model.cause import Cause, Detector
 from unstall.model.diagnosis import Diagnosis, Verdict
@@ -43,6 +44,8 @@ def diagnose(bundle: Bundle, causes: Iterable[Cause]) -> Diagnosis:
     elif findings:
         findings = rank(findings)
         word, summary = Verdict.NOT_LEARNING, findings[0].title
+    elif (steps := bundle.get(Steps)) is not None and steps.all:
+        word, summary = Verdict.PROGRESSING, f"none of {len(steps.all)} training steps shows a fault that is known"
     return Diagnosis(
         target=bundle.target,
         verdict=word,

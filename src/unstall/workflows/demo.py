@@ -44,7 +44,7 @@ def programs() -> dict[str, Program]:
         page = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
         story, _, fields = page.partition("\ncause:")
         cause = fields.split("\n", 1)[0].strip()
-        if cause and cause != "none":
+        if cause and cause != "none" and "\nwatched:" not in fields:
             slug = path.stem.replace("_", "-")
             found[slug] = Program(slug, path, cause, " ".join(story.split()))
     return found

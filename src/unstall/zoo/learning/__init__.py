@@ -1,0 +1,1 @@
+"""Training that runs and learns nothing."""
