@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from unstall.evidence import syntax
 from unstall.probes.code import read_source
 from unstall.probes.lockholders import tree_of
+from unstall.probes.moment import once_per_look
 from unstall.probes.paths import Meanings
 from unstall.probes.samples import SampledFrame, SampledStack
 
@@ -56,7 +56,7 @@ def _package_tree(pid: int, frame: SampledFrame) -> ast.AST | None:
     return _module(pid, frame.file)
 
 
-@functools.lru_cache(maxsize=64)
+@once_per_look
 def _module(pid: int, file: str) -> ast.Module | None:
     try:
         return ast.parse(read_source(pid, file) or "")

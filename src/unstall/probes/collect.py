@@ -21,6 +21,7 @@ from unstall.model.evidence import Evidence
 from unstall.probes import checkedfiles, code, filelocks, memory, polledlocks, processes, procfs, semaphores, spy
 from unstall.probes.descriptors import DescriptorProbe
 from unstall.probes.loaders import LoaderWatcher
+from unstall.probes.moment import begin_look
 from unstall.probes.mutexes import Mutexes
 from unstall.probes.python.memory import ProcessMemory, Unreadable
 from unstall.probes.samples import SampledStack
@@ -38,6 +39,7 @@ class Collection:
     """One look at one training."""
 
     def __init__(self, root: int, *, with_locals: bool = False) -> None:
+        begin_look()
         self.root = root
         self.span_s = 0.0
         self.began = time.monotonic()
@@ -72,6 +74,7 @@ class Collection:
 
     def bundle(self) -> Bundle:
         """Look at locks and descriptors, and put everything together."""
+        begin_look()
         memories = self._memories()
         threads = self.threads.finish(memories)
         blocked = [one for one in threads if one.last.state != "R" and one.last.syscall][:MOST_BLOCKED]

@@ -73,7 +73,8 @@ class LoaderWatcher:
         for seen in self._loaders.values():
             loader = seen.last
             assert isinstance(loader, Loader)
-            loaders.append(msgspec.structs.replace(loader, moved=_moved(seen.history)))
+            sender = _sender(seen.stack) if loader.unpacking else None
+            loaders.append(msgspec.structs.replace(loader, moved=_moved(seen.history), sender=sender))
         return Loaders(all=tuple(loaders), workers=tuple(workers))
 
     def _worker(self, stack: SampledStack) -> Worker | None:
@@ -232,7 +233,6 @@ def _loader(stack: SampledStack) -> Loader | None:
             owner=_owner(iterator, next_batch, workers),
             waiting=waiting,
             unpacking=unpacking,
-            sender=_sender(stack) if unpacking else None,
             timeout_s=float(_number(iterator, "_timeout") or 0),
             source="DataLoader iterator",
         )

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from unstall.evidence import syntax
 from unstall.evidence.locks import Holder
 from unstall.probes.code import read_source
+from unstall.probes.moment import once_per_look
 from unstall.probes.python.memory import Unreadable
 from unstall.probes.python.objects import Ref
 from unstall.probes.samples import SampledFrame, SampledStack
@@ -15,7 +16,6 @@ from unstall.probes.samples import SampledFrame, SampledStack
 MOST_ATTRIBUTES = 40
 _DEEPEST_MANAGER = 4
 Definition = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
-_functions: dict[tuple[int, str], list[Definition]] = {}
 
 
 def identities(ref: Ref) -> set[int]:
@@ -58,10 +58,7 @@ def tree_of(pid: int, frame: SampledFrame) -> ast.AST | None:
     """The syntax tree of the function that a frame of user code runs."""
     if not frame.user:
         return None
-    key = (pid, frame.file)
-    if key not in _functions:
-        _functions[key] = _definitions(read_source(pid, frame.file) or "")
-    around = [one for one in _functions[key] if _runs(one, frame)]
+    around = [one for one in _definitions(pid, frame.file) if _runs(one, frame)]
     return around[-1] if around else None
 
 
@@ -73,9 +70,10 @@ def _runs(node: Definition, frame: SampledFrame) -> bool:
     return frame.first_line in (0, first) and first <= frame.line <= (node.end_lineno or 0)
 
 
-def _definitions(source: str) -> list[Definition]:
+@once_per_look
+def _definitions(pid: int, file: str) -> list[Definition]:
     try:
-        module = ast.parse(source)
+        module = ast.parse(read_source(pid, file) or "")
     except (SyntaxError, ValueError, RecursionError):
         return []
     kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda

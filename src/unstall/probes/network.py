@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 import socket
 import struct
 from dataclasses import dataclass
 
 from unstall.probes import procfs
+from unstall.probes.moment import once_per_look
 
 _STATES = {
     "01": "established", "02": "connecting", "03": "answering", "04": "closing", "05": "closing", "06": "closed",
@@ -73,7 +73,7 @@ def owner(inode: int) -> int | None:
     return socket_owners().get(inode)
 
 
-@functools.lru_cache(maxsize=1)
+@once_per_look
 def socket_owners() -> dict[int, int]:
     """The first process of each open socket, for the whole machine."""
     found: dict[int, int] = {}
