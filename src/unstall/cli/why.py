@@ -49,9 +49,11 @@ def command(target: str, as_json: bool, save: Path | None, every_s: float | None
 
 def exit_code(diagnosis: Diagnosis) -> int:
     """0 nothing wrong, 1 something is, 3 nothing could be seen."""
+    if diagnosis.verdict == "unknown":
+        return 3
     if diagnosis.findings or diagnosis.verdict in ("stalled", "crashed", "not-learning"):
         return 1
-    return 3 if diagnosis.verdict == "unknown" else 0
+    return 0
 
 
 def _pid(target: str) -> int | None:

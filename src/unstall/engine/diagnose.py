@@ -18,7 +18,7 @@ from unstall.model.bundle import Bundle
 from unstall.model.cause import Cause, Detector
 from unstall.model.diagnosis import Diagnosis, Verdict
 from unstall.model.evidence import Evidence
-from unstall.model.finding import Confidence, Fact, Finding, Link, Remedy
+from unstall.model.finding import Confidence, Fact, Finding, Grade, Link, Remedy
 
 
 def diagnose(bundle: Bundle, causes: Iterable[Cause]) -> Diagnosis:
@@ -87,9 +87,15 @@ def _call(detector: Detector, bundle: Bundle, stall: Stall | None) -> Iterator[F
 
 
 def _complete(finding: Finding, stall: Stall) -> Finding:
-    """What the stall knows and the detector did not say: the chain, the sample, the place."""
+    """What the stall knows and the detector did not say: the chain, the sample, the place.
+
+    Nothing is certain where the chain has a step that could only be supposed.
+    """
+    supposed = any(link.grade is Grade.UNKNOWN for link in stall.chain)
+    certain = finding.confidence is Confidence.CERTAIN
     return msgspec.structs.replace(
         finding,
+        confidence=Confidence.LIKELY if supposed and certain else finding.confidence,
         chain=finding.chain or stall.chain,
         sample=finding.sample if finding.sample is not None else stall.sample,
         where=finding.where or stall.where(),

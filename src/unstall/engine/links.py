@@ -36,6 +36,8 @@ def role_of(reader: WaitReader, pid: int, tid: int | None = None) -> str:
         role = f"worker {worker.number}"
     elif any(pid in loader.workers for loader in reader.loaders.all):
         role = next(f"worker {one.workers.index(pid)}" for one in reader.loaders.all if pid in one.workers)
+    elif process is not None and process.fetches:
+        role = "a loader worker"
     else:
         role = process.name if process else "process"
     if tid is not None and tid != pid:
@@ -105,6 +107,8 @@ class GraphBuilder:
                 self._edge(socket, peer, "served by", "/proc/net/tcp and open descriptors")
         elif wait.kind is Kind.SLEEPING:
             self._connect_polled_child(me, thread)
+        elif thread.hidden and wait.kind is Kind.UNKNOWN:
+            self._connect_suspects(me, thread, wait)
         elif wait.kind in (Kind.QUEUE, Kind.CONDITION, Kind.FUTURE, Kind.JOIN):
             self._connect_inner(me, thread, wait)
 
@@ -154,6 +158,13 @@ class GraphBuilder:
             if any(end.pid == thread.pid for end in wait.descriptor.readers):
                 source = "a child that only this process can free"
                 self._edge(me, thread_node(child.pid), "the end of", source, Grade.INFERRED)
+
+    def _connect_suspects(self, me: str, thread: Thread, wait: Wait) -> None:
+        """What it waits for is hidden. A child that is busy, stopped or at a lock stands out among the others."""
+        for child in self.reader.processes.children(thread.pid) if thread.tid == thread.pid else ():
+            inner = self.waits.get(child.pid)
+            if inner is not None and inner.kind not in (Kind.UNKNOWN, Kind.ENDED):
+                self._edge(me, thread_node(child.pid), "something, perhaps for", wait.source, Grade.UNKNOWN)
 
     def _connect_inner(self, me: str, thread: Thread, wait: Wait) -> None:
         """A wait on an object of the process itself: whoever can end it is one of its other threads."""

@@ -37,9 +37,16 @@ def verdict(reader: WaitReader, stalls: list[Stall], findings: list[Finding]) ->
         return Verdict.UNKNOWN, "the training's main thread could not be read"
     if any(is_passing(reader, stall) or _main_works(stall) for stall in stalls):
         return Verdict.PROGRESSING, "the training loop went on while it was watched"
+    if any(stall.wait.kind is Kind.RUNNING and stall.stack is None and stall.process.python for stall in stalls):
+        return (
+            Verdict.UNKNOWN,
+            f"{stalls[0].role} computes, but its code may not be seen: slow and endless look the same",
+        )
     for stall in stalls:
         if ends_by_itself(stall):
             return Verdict.SLOW, f"{stall.role} {_doing(stall)}: slow, but not stuck"
+    if all(stall.thread is not None and stall.thread.hidden for stall in stalls):
+        return Verdict.UNKNOWN, "nothing ran while it was watched, but what it waits for may not be seen"
     return Verdict.STALLED, "nothing moves, and no known cause fits"
 
 

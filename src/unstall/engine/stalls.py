@@ -26,7 +26,7 @@ def _at_the_border(builder: GraphBuilder, graph: WaitGraph, path: Path) -> Stall
     threads = list(dict.fromkeys(int(node.split(":")[1]) for node in path.nodes if node.startswith("thread:")))
     loaders = builder.reader.loaders
     own = {builder.reader.processes.root, *(pid for one in loaders.all for pid in one.workers)}
-    own |= {one.pid for one in loaders.workers}
+    own |= {one.pid for one in loaders.workers} | {one.pid for one in builder.reader.processes.all if one.fetches}
     for place, tid in enumerate(threads[:-1]):
         wait, onward = builder.waits[tid], builder.waits[threads[place + 1]]
         if wait.kind in (Kind.FILE_LOCK, Kind.SOCKET_READ) and wait.pid in own and onward.pid not in own:
@@ -68,4 +68,5 @@ def _describe(
         main_pid=reader.processes.root,
         passed=passed,
         watched_s=reader.threads.span_s,
+        loop=reader.stacks.get(reader.processes.root),
     )

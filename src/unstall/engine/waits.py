@@ -16,6 +16,16 @@ _WRITES = {"write", "writev", "pwrite64", "sendto", "sendmsg"}
 _POLLS = {"poll", "ppoll", "select", "pselect6", "epoll_wait", "epoll_pwait", "epoll_pwait2"}
 _SLEEPS = {"clock_nanosleep", "nanosleep", "pause", "rt_sigtimedwait"}
 _CHILDREN = {"wait4", "waitid"}
+_IN_KERNEL = (  # a piece of wchan's text; the only hint where the system call itself is hidden
+    ("nanosleep", Kind.SLEEPING, "the end of its sleep"),
+    ("pipe_read", Kind.UNKNOWN, "data from a pipe"),
+    ("pipe_write", Kind.UNKNOWN, "room in a pipe, which is full"),
+    ("do_wait", Kind.UNKNOWN, "a child process to end"),
+    ("futex", Kind.UNKNOWN, "a lock or condition of its program"),
+    ("poll", Kind.UNKNOWN, "events on its descriptors"),
+    ("unix_stream", Kind.UNKNOWN, "data from another process of this machine"),
+    ("wait_woken", Kind.UNKNOWN, "data from a socket"),
+)
 
 
 class WaitReader:
@@ -65,7 +75,9 @@ class WaitReader:
         lock = self.locks.waited_by(thread.tid)
         if lock is None:
             return None
-        source = f"system call {thread.last.syscall}" + (f", {lock.id.split(':')[0]}" if lock.id else "")
+        source = f"system call {thread.last.syscall}, {lock.id.split(':')[0]}"
+        if thread.hidden:
+            source = "/proc/locks"
         if lock.sort in ("file-lock", "record-lock", "database-lock"):
             return self._wait(thread, Kind.FILE_LOCK, lock.label, source, lock=lock)
         kind = Kind.SHARED_LOCK if lock.sort.startswith("process-") else Kind.THREAD_LOCK
@@ -126,9 +138,18 @@ class WaitReader:
             library = thread.library or "C code"
             kind = Kind.SLEEPING if limit is not None and stack and stack.frames else Kind.NATIVE
             return self._wait(thread, kind, f"a lock inside {library}", source, limit_s=limit)
+        if thread.hidden:
+            return self._hidden(thread)
         if thread.last.state == "R":
             return self._wait(thread, Kind.RUNNING, "nothing: it computes", "state R")
         return self._wait(thread, Kind.UNKNOWN, "something that was not recognised", source)
+
+    def _hidden(self, thread: Thread) -> Wait:
+        where = thread.last.wchan
+        for part, kind, text in _IN_KERNEL:
+            if part in where:
+                return self._wait(thread, kind, text, f"/proc/{thread.pid}/wchan: {where}")
+        return self._wait(thread, Kind.UNKNOWN, "something that may not be seen", f"state {thread.last.state}")
 
     def _descriptor_wait(
         self, thread: Thread, call: str, descriptor: Descriptor, source: str, limit: float | None

@@ -32,6 +32,11 @@ class Process(msgspec.Struct, frozen=True):
         return self.state in "ZX"
 
     @property
+    def fetches(self) -> bool:
+        """It is a worker of torch's loader: torch names them so."""
+        return self.name == "pt_data_worker"
+
+    @property
     def stopped(self) -> bool:
         """It was stopped by a signal or a debugger."""
         return self.state in "Tt"

@@ -85,6 +85,7 @@ class Stall(Evidence, frozen=True):
     main_pid: int = 0
     passed: tuple[Wait, ...] = ()  # the waits on the way here, the training loop's first
     watched_s: float = 0.0
+    loop: Stack | None = None  # the training loop's own stack, which waits for all this
     beyond: Wait | None = None  # what a process outside the training does, on which this wait depends
 
     @property
@@ -137,12 +138,17 @@ class Stall(Evidence, frozen=True):
         return self.worker is not None and self.worker.stage in ("fetching", "collating")
 
     def where(self, *first: Location) -> tuple[Location, ...]:
-        """The places to look at: the ones given, then the innermost user frame, and what called it."""
+        """The places to look at: the ones given, then the innermost user frame, and what called it.
+
+        Where no code of the user is involved, it is the place in the training loop that waits.
+        """
         places = list(first)
         for frame in list(self.stack.user_frames() if self.stack else ())[:4]:
             place = Location(frame.file, frame.line, frame.function, self.process.pid, self.role)
             if all((place.file, place.line) != (other.file, other.line) for other in places):
                 places.append(place)
+        for frame in self.loop.user_frames() if self.loop and not places else ():
+            return (Location(frame.file, frame.line, frame.function, self.main_pid, "main"),)
         return tuple(places)
 
     def at(self, frame: Frame, line: int | None = None) -> Location:

@@ -40,6 +40,11 @@ class Thread(msgspec.Struct, frozen=True, omit_defaults=True):
         return self.readings[-1]
 
     @property
+    def hidden(self) -> bool:
+        """The kernel does not let us see what it waits for."""
+        return not self.last.syscall and self.last.state not in "RTtZX"
+
+    @property
     def settled(self) -> tuple[Reading, ...]:
         """The readings without the first, which may have caught it on its way into the stall."""
         return self.readings[1:] if len(self.readings) > 2 else self.readings

@@ -83,13 +83,14 @@ class Collection:
         descriptors = probe.collect(blocked)
         waiting = [last_stacks[one.tid] for one in threads if one.tid in last_stacks]
         descriptors = msgspec.structs.replace(descriptors, checked=tuple(checkedfiles.collect(waiting)))
-        locks = self._locks(blocked, last_stacks)
+        hidden = [one for one in threads if one.hidden][:MOST_BLOCKED]
+        locks = self._locks(blocked, hidden, last_stacks)
         stacks = self.stacks.finish()
         threads = tuple(_with_native_names(one, stacks) for one in threads)
         loaders = self.loaders.finish()
-        functions, missing = code.collect(_user_functions(stacks, loaders))
-        memory_now, hidden = memory.collect()
-        unexamined = [*self.unexamined, *self.stacks.unexamined, *probe.unexamined, *missing, *hidden]
+        functions, unread = code.collect(_user_functions(stacks, loaders))
+        memory_now, unseen = memory.collect()
+        unexamined = [*self.unexamined, *self.stacks.unexamined, *probe.unexamined, *unread, *unseen]
         tree = processes.collect(self.root, _strangers(locks, descriptors))
         evidence: list[Evidence] = [
             tree,
@@ -118,13 +119,13 @@ class Collection:
                     memories[pid] = ProcessMemory(pid)
         return memories
 
-    def _locks(self, blocked: list[Thread], stacks: dict[int, SampledStack]) -> list[Lock]:
+    def _locks(self, blocked: list[Thread], hidden: list[Thread], stacks: dict[int, SampledStack]) -> list[Lock]:
         known = [one for one in blocked if one.tid in stacks]
         interpreters = self.stacks.interpreters
         found = semaphores.collect(known, interpreters, stacks)
         shared = {tid for lock in found for tid in lock.waiters}
         found += Mutexes(interpreters, stacks).collect([one for one in known if one.tid not in shared])
-        found += filelocks.collect(blocked)
+        found += filelocks.collect(blocked) + filelocks.collect_hidden(hidden)
         found += polledlocks.collect(known, stacks, procfs.file_locks())
         return found
 

@@ -35,6 +35,33 @@ def collect(threads: list[Thread]) -> list[Lock]:
     return locks
 
 
+def collect_hidden(threads: list[Thread]) -> list[Lock]:
+    """The same for threads whose system calls are hidden: /proc/locks names the processes that wait, to everyone."""
+    rows = procfs.file_locks()
+    hidden = {str(one.pid) for one in threads if one.hidden and one.pid == one.tid}
+    locks = []
+    for row in rows:
+        if row["waits"] and row["pid"] in hidden:
+            pid = int(row["pid"])
+            major, minor, number = row["inode"].split(":")
+            inode = (int(major, 16), int(minor, 16), int(number))
+            call = "flock" if row["sort"] == "FLOCK" else "fcntl"
+            locks.append(of_inode(inode, _path(pid, inode), pid, _those_in_the_way(pid, rows), call))
+    return locks
+
+
+def _path(pid: int, inode: tuple[int, int, int]) -> str:
+    """The name of a file that a process has open, by its inode."""
+    for fd in procfs.numbers(f"/proc/{pid}/fd"):
+        try:
+            found = os.stat(f"/proc/{pid}/fd/{fd}")
+        except OSError:
+            continue
+        if (os.major(found.st_dev), os.minor(found.st_dev), found.st_ino) == inode:
+            return procfs.link(f"/proc/{pid}/fd/{fd}") or "?"
+    return f"a file that may not be seen (inode {inode[2]})"
+
+
 def _those_in_the_way(pid: int, rows: list[Row]) -> list[Row]:
     """The locks that a process waits for: a waiter's line has the number of the lock that is in its way."""
     wanted = {row["id"] for row in rows if row["waits"] and row["pid"] == str(pid)}
@@ -93,6 +120,8 @@ def _descriptor_holders(inode: tuple[int, int, int], taker: int) -> list[Holder]
     holders = []
     for pid in order:
         fd = _locked_descriptor(pid, inode)
+        if fd is None and pid == taker and not procfs.numbers(f"/proc/{pid}/fdinfo") and procfs.stat(pid):
+            return [Holder(pid, source="/proc/locks")]  # its descriptors may not be read
         if fd is not None:
             source = "/proc/locks" if pid == taker else f"/proc/{pid}/fdinfo/{fd}"
             holders.append(Holder(pid, source=source, fd=fd))

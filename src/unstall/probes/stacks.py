@@ -60,8 +60,13 @@ class StackSampler:
         self._files: dict[tuple[int, str], tuple[str, bool]] = {}
         self._trees: dict[str, ast.AST | None] = {}
         self.started = time.monotonic()
+        self.refused: list[int] = []
         for pid in pids:
             self._open(pid)
+        if self.refused:
+            what = f"the Python stacks of {', '.join(f'process {pid}' for pid in self.refused)}"
+            hint = f"look as root (`sudo unstall why {pids[0]}`), or as the user who started the training"
+            self.unexamined.append(Unexamined(what, "the kernel does not let you read another program's memory", hint))
 
     def _open(self, pid: int) -> None:
         self.scripts[pid] = script_of(pid)
@@ -69,8 +74,7 @@ class StackSampler:
             self.interpreters[pid] = open_interpreter(pid)
         except Unreadable as error:
             if error.reason == "permission":
-                hint = f"run as root (`sudo unstall why {pid}`), or start the training with `unstall run`"
-                self.unexamined.append(Unexamined(f"the Python stacks of process {pid}", str(error), hint))
+                self.refused.append(pid)
             elif error.reason != "gone":
                 self.spied.add(pid)
                 self.unexamined.append(

@@ -20,7 +20,7 @@ def main():
     loader = DataLoader(data, batch_size=8, num_workers=2, multiprocessing_context="spawn")
     model = torch.nn.Sequential(torch.nn.Linear(5, 16), torch.nn.ReLU(), torch.nn.Linear(16, 1))
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
-    for step, (x, y) in enumerate(loader):
+    for step, (x, y) in enumerate(loader):  # stalls here
         loss = torch.nn.functional.mse_loss(model(x).squeeze(1), y)
         optimizer.zero_grad()
         loss.backward()

@@ -40,7 +40,7 @@ class Fit:
             return sum(self.loss(waves).item() for waves in self.valid_waves)
 
     def train(self):
-        for step, waves in enumerate(self.train_waves):
+        for step, waves in enumerate(self.train_waves):  # stalls here
             self.optimizer.zero_grad()
             self.loss(waves).backward()
             self.optimizer.step()
