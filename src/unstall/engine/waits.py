@@ -14,7 +14,7 @@ from unstall.model.bundle import Bundle
 _READS = {"read", "readv", "pread64", "recvfrom", "recvmsg", "recvmmsg", "accept", "accept4"}
 _WRITES = {"write", "writev", "pwrite64", "sendto", "sendmsg"}
 _POLLS = {"poll", "ppoll", "select", "pselect6", "epoll_wait", "epoll_pwait", "epoll_pwait2"}
-_SLEEPS = {"clock_nanosleep", "nanosleep", "pause", "rt_sigtimedwait"}
+_SLEEPS = {"clock_nanosleep", "nanosleep", "rt_sigtimedwait"}
 _CHILDREN = {"wait4", "waitid"}
 _IN_KERNEL = (  # a piece of wchan's text; the only hint where the system call itself is hidden
     ("nanosleep", Kind.SLEEPING, "the end of its sleep"),
@@ -127,6 +127,8 @@ class WaitReader:
             opening = self.descriptors.opening(thread.tid)
             text = f"open() of {opening.path}" if opening else "open()"
             return self._wait(thread, Kind.OPEN, text, source, opening=opening)
+        if call == "pause":
+            return self._wait(thread, Kind.UNKNOWN, "a signal", source)
         if call in _CHILDREN:
             child = self._child(thread)
             return self._wait(thread, Kind.CHILD, "a child process to end", source, child=child)
