@@ -29,6 +29,7 @@ check: $(READY)  ## Check style, types and the direction of imports
 bench: $(READY)  ## Measure what starting costs, and what a look at a process costs
 	$(BIN)/python bench/startup.py
 	$(BIN)/python bench/python_reader.py
+	$(BIN)/python bench/why.py
 
 record: $(READY)  ## Renew what is recorded: the JSON Schema, and bundles of zoo programs [NAME=part]
 	$(BIN)/python -m unstall.reports.json_report > .venv/schema.json
