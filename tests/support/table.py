@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import tempfile
+import time
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-from tests.support.zoo import Program, programs, running
+from tests.support.zoo import Program, programs, running, supervised
 from unstall.model.bundle import Bundle
 from unstall.model.diagnosis import Diagnosis, Verdict
 from unstall.model.finding import Confidence
@@ -48,8 +50,23 @@ def observe(program: Program) -> Bundle:
             command = [sys.executable, "-m", "tests.support.steps", str(program.path), file.name]
             subprocess.run(command, check=True, timeout=LIMIT_S, capture_output=True)
             return read(Path(file.name))
+    if program.watched == "run":
+        return _supervise(program)
     with running(program.path) as process:
         return look(process.pid)
+
+
+def _supervise(program: Program) -> Bundle:
+    """The evidence that `unstall run` leaves: of the stall that it reports, or of the end."""
+    with tempfile.TemporaryDirectory() as name, supervised(program.path, Path(name)) as process:
+        result = Path(name) / "run.json"
+        until = time.monotonic() + LIMIT_S
+        while time.monotonic() < until and process.poll() is None:
+            if result.exists() and json.loads(result.read_text())["diagnoses"]:
+                break
+            time.sleep(0.1)  # allow-sleep: the file is replaced, which tells nobody
+        folder = Path(json.loads(result.read_text())["folder"])
+        return read(next(iter([*sorted(folder.glob("bundle-*.json")), folder / "ending.json"])))
 
 
 def examine(program: Program) -> tuple[str, list[str], float, str]:

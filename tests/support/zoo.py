@@ -31,7 +31,7 @@ class Program:
     cause: str | None
     sample: int | str | None
     verdicts: tuple[str, ...]
-    watched: str  # "steps" where its training steps tell; else the running program is looked into
+    watched: str  # "steps" where its training steps tell, "run" where `unstall run` does; else it is looked into
     guilty: tuple[tuple[str, int], ...]
 
     @property
@@ -110,6 +110,26 @@ def running(path: Path, *, wait: bool = True, python: str = sys.executable) -> I
             log.close()
             for one in (listener, silent_write):
                 os.close(one)
+
+
+@contextlib.contextmanager
+def supervised(path: Path, folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A program under `unstall run`, which writes run.json into the folder; killed with all that it started."""
+    with (folder / "log").open("wb") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "unstall", "run", "--json", str(folder / "run.json"), str(path)],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            cwd=folder,
+            preexec_fn=_die_with_parent,
+        )
+    try:
+        yield process
+    finally:
+        kill_session(process.pid)
+        process.wait()
 
 
 def _die_with_parent() -> None:

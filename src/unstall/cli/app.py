@@ -14,7 +14,7 @@ import click
 from unstall.cli.output import ClosedOutput
 from unstall.errors import UnstallError, UsageError
 
-COMMANDS = ("why", "explain", "demo", "check")
+COMMANDS = ("why", "run", "check", "explain", "demo")
 COULD_NOT_LOOK = 3
 INTERRUPTED = 130  # as a shell shows a program that was ended by Ctrl-C
 NOBODY_READS = 141  # as a shell shows a program whose reader went away

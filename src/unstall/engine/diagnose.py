@@ -11,6 +11,7 @@ from unstall.engine.links import GraphBuilder
 from unstall.engine.progress import batches_move, is_passing, verdict
 from unstall.engine.stalls import find_stalls
 from unstall.engine.waits import WaitReader
+from unstall.evidence.endings import Ending
 from unstall.evidence.processes import Processes
 from unstall.evidence.stall import Stall
 from unstall.evidence.steps import Steps
@@ -41,6 +42,10 @@ def diagnose(bundle: Bundle, causes: Iterable[Cause]) -> Diagnosis:
         if word is Verdict.STALLED and not findings and stalls:
             findings = [_unknown(stalls[0])]
         chain = stalls[0].chain if stalls else ()
+    elif (ending := bundle.get(Ending)) is not None:
+        findings = rank(findings)
+        word = Verdict.CRASHED if ending.failed else Verdict.FINISHED
+        summary = findings[0].title if findings else _end_of(ending)
     elif findings:
         findings = rank(findings)
         word, summary = Verdict.NOT_LEARNING, findings[0].title
@@ -55,6 +60,12 @@ def diagnose(bundle: Bundle, causes: Iterable[Cause]) -> Diagnosis:
         unexamined=bundle.unexamined,
         took_s=round(bundle.took_s + time.perf_counter() - began, 3),
     )
+
+
+def _end_of(ending: Ending) -> str:
+    if ending.signal:
+        return f"the training was ended by signal {ending.signal}"
+    return f"the training ended with exit code {ending.exit_code}" if ending.exit_code else "the training has ended"
 
 
 def _from_other_evidence(bundle: Bundle, causes: list[Cause]) -> Iterator[Finding]:

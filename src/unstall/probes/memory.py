@@ -33,14 +33,15 @@ def collect() -> tuple[Memory, list[Unexamined]]:
             swap_used_bytes=rows.get("SwapTotal", 0) - rows.get("SwapFree", 0),
             shm_size_bytes=size,
             shm_free_bytes=free,
-            oom_kills=_oom_kills(),
+            oom_kills=oom_kills(),
             oom_messages=tuple(messages),
         ),
         unexamined,
     )
 
 
-def _oom_kills() -> int | None:
+def oom_kills() -> int | None:
+    """How many processes the kernel has killed for want of memory since this machine started."""
     for line in (procfs.read("/proc/vmstat") or "").splitlines():
         if line.startswith("oom_kill "):
             return int(line.split()[1])

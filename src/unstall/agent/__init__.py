@@ -1,0 +1,10 @@
+"""What `unstall run` puts into the user's processes: beats and last words. Takes no lock, never raises.
+
+site/sitecustomize.py   found by Python at its start, through PYTHONPATH; hands on to the user's own sitecustomize
+start.py                opens the record, and waits for torch to be imported
+importing.py            runs a hook after a module was imported
+hooks.py                the hooks on torch's loader, optimizer and checkpoints
+words.py                last words: exceptions, with the sample that was being fetched
+
+Standard library only, and relative imports: it is loaded by path, into Pythons that don't have unstall installed.
+"""

@@ -1,0 +1,208 @@
+"""The hooks on torch. Each beat is a store of an integer; clocks are read per batch, never per sample."""
+
+from __future__ import annotations
+
+import functools
+from time import perf_counter_ns
+
+from ..flight import layout
+from . import words
+
+MYPY = False
+if MYPY:
+    from collections.abc import Callable, Iterator
+    from types import ModuleType
+    from typing import Any
+
+    from ..flight.writer import Record
+
+
+class Hooks:
+    """All hooks of one process."""
+
+    def __init__(self, record: Record, folder: str) -> None:
+        self.record = record
+        self.folder = folder
+
+    def by_module(self) -> dict[str, Callable[[ModuleType], None]]:
+        """The hook for each module of torch, to be run when that has been imported."""
+        return {
+            "torch.utils.data._utils.fetch": self.fetch,
+            "torch.utils.data._utils.worker": self.worker,
+            "torch.utils.data.dataloader": self.loader,
+            "torch.optim.optimizer": self.optimizer,
+            "torch.serialization": self.checkpoint,
+            "torch._utils": self.errors,
+            "multiprocessing.queues": self.queues,
+            "multiprocessing.popen_fork": self.children,
+        }
+
+    def fetch(self, module: ModuleType) -> None:
+        """Note each sample before it is fetched, and when its batch is done."""
+        record = self.record
+        for name in ("_MapDatasetFetcher", "_IterableDatasetFetcher"):
+            fetcher = getattr(module, name)
+            fetcher.fetch = _noted_fetch(record, fetcher.fetch)
+
+    def worker(self, module: ModuleType) -> None:
+        """A worker has a record of its own."""
+        record, folder = self.record, self.folder
+        loop = module._worker_loop
+        names = loop.__code__.co_varnames[: loop.__code__.co_argcount]
+        place = names.index("worker_id")
+
+        @functools.wraps(loop)
+        def _worker_loop(*arguments: Any, **options: Any) -> Any:
+            try:
+                number = options["worker_id"] if "worker_id" in options else arguments[place]
+                record.open(folder, layout.WORKER, number)
+            except Exception:  # noqa: BLE001
+                pass
+            return loop(*arguments, **options)
+
+        module._worker_loop = _worker_loop  # type: ignore[attr-defined]
+
+    def loader(self, module: ModuleType) -> None:
+        """The training loop asks for a batch, gets it, and goes on."""
+        import torch
+
+        record, is_training = self.record, torch.is_grad_enabled
+        iterator = module._BaseDataLoaderIter
+        following = iterator.__next__
+
+        @functools.wraps(following)
+        def __next__(self: Any) -> Any:  # noqa: N807
+            slots = record.slots
+            asked = perf_counter_ns()
+            phase = slots[layout.PHASE]
+            if slots[layout.SINCE_NS]:
+                slots[layout.VALIDATION_NS if phase == layout.VALIDATION else layout.TRAINING_NS] += (
+                    asked - slots[layout.SINCE_NS]
+                )
+            slots[layout.PHASE] = layout.LOADING
+            try:
+                batch = following(self)
+            except BaseException:
+                slots[layout.EPOCHS] += 1
+                slots[layout.PHASE], slots[layout.SINCE_NS] = layout.TRAINING, perf_counter_ns()
+                raise
+            delivered = perf_counter_ns()
+            slots[layout.LOADING_NS] += delivered - asked
+            slots[layout.SINCE_NS] = delivered
+            slots[layout.DELIVERED] += 1
+            slots[layout.PHASE] = layout.TRAINING if is_training() else layout.VALIDATION
+            return batch
+
+        iterator.__next__ = __next__
+
+    def optimizer(self, module: ModuleType) -> None:
+        """Count the optimizer's steps."""
+        record = self.record
+
+        def after_step(*_: Any) -> None:
+            record.slots[layout.STEPS] += 1
+
+        module.register_optimizer_step_post_hook(after_step)
+
+    def checkpoint(self, module: ModuleType) -> None:
+        """Saving may take long, and is no stall."""
+        record, save = self.record, module.save
+
+        @functools.wraps(save)
+        def noted(*arguments: Any, **options: Any) -> Any:
+            slots = record.slots
+            before, began = slots[layout.PHASE], perf_counter_ns()
+            slots[layout.PHASE] = layout.CHECKPOINT
+            try:
+                return save(*arguments, **options)
+            finally:
+                slots[layout.CHECKPOINT_NS] += perf_counter_ns() - began
+                slots[layout.PHASE] = before
+
+        module.save = noted  # type: ignore[attr-defined]
+
+    def errors(self, module: ModuleType) -> None:
+        """A worker hands an exception over to the training: say at which sample it was."""
+        record, folder = self.record, self.folder
+        wrapper = module.ExceptionWrapper
+        make = wrapper.__init__
+
+        @functools.wraps(make)
+        def __init__(self: Any, exc_info: Any = None, where: str = "in background") -> None:  # noqa: N807
+            import sys
+
+            try:
+                words.say(record, folder, "in a worker", (exc_info or sys.exc_info())[1])
+            except Exception:  # noqa: BLE001
+                pass
+            make(self, exc_info, where)
+
+        wrapper.__init__ = __init__
+
+    def queues(self, module: ModuleType) -> None:
+        """A result that can't be pickled is lost; multiprocessing only prints a traceback."""
+        record, folder, report = self.record, self.folder, module.Queue._on_queue_feeder_error
+
+        def noted(error: BaseException, thing: object) -> None:
+            try:
+                words.say(record, folder, "while sending", error)
+            except Exception:  # noqa: BLE001
+                pass
+            report(error, thing)
+
+        module.Queue._on_queue_feeder_error = staticmethod(noted)
+
+    def children(self, module: ModuleType) -> None:
+        """How each child of multiprocessing ended: only its parent learns that."""
+        folder, poll = self.folder, module.Popen.poll
+
+        @functools.wraps(poll)
+        def noted(self: Any, *arguments: Any, **options: Any) -> Any:
+            known = self.returncode is not None
+            code = poll(self, *arguments, **options)
+            if code and not known:
+                try:
+                    words.exited(folder, self.pid, code)
+                except Exception:  # noqa: BLE001
+                    pass
+            return code
+
+        module.Popen.poll = noted
+
+
+def _noted_fetch(record: Record, fetch: Any) -> Any:
+    def noted(self: Any, possibly_batched_index: Any) -> Any:
+        slots = record.slots
+        slots[layout.STAGE] = layout.FETCHING
+        if type(possibly_batched_index) is list:
+            possibly_batched_index = _Noted(possibly_batched_index)
+            possibly_batched_index.slots = slots
+        else:
+            _note(slots, possibly_batched_index)
+        data = fetch(self, possibly_batched_index)
+        slots[layout.BATCHES] += 1
+        slots[layout.STAGE] = layout.IDLE
+        return data
+
+    return functools.wraps(fetch)(noted)
+
+
+class _Noted(list):  # type: ignore[type-arg]
+    """The indices of a batch: each is noted as it is taken."""
+
+    slots: memoryview
+
+    def __iter__(self) -> Iterator[Any]:
+        slots = self.slots
+        for index in list.__iter__(self):
+            _note(slots, index)
+            yield index
+        slots[layout.STAGE] = layout.COLLATING
+
+
+def _note(slots: memoryview, index: Any) -> None:
+    slots[layout.SAMPLES] += 1
+    try:
+        slots[layout.SAMPLE] = index
+    except (TypeError, ValueError):  # a text, a tuple: no whole number
+        slots[layout.SAMPLE] = layout.NO_SAMPLE

@@ -1,0 +1,1 @@
+"""Samples and batches that can't be made."""

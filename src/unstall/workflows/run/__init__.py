@@ -1,0 +1,7 @@
+"""`unstall run`: supervise a training, diagnose its stalls while they happen, explain its end.
+
+launch.py    starts the training, passes signals on, ends as it ended, leaves no worker behind
+watch.py     notices by the beats that nothing moves, and when to look
+history.py   the run's folder: records, bundles, report; bounded in number and size
+session.py   one supervised run, from start to end
+"""

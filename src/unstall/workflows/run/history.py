@@ -1,0 +1,52 @@
+"""The folder of a run: flight records, bundles, report. Bounded in number and size."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+import time
+from pathlib import Path
+
+MOST_RUNS = 20
+LARGEST_BYTES = 200 * 1024 * 1024
+HOME = Path(".unstall") / "runs"
+
+
+def new_run() -> Path:
+    """A folder for a new run; in the temporary folder where the working one can't be written to."""
+    name = f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}"
+    for home in (Path.cwd() / HOME, Path(tempfile.gettempdir()) / f"unstall-runs-{os.getuid()}"):
+        try:
+            (home / name).mkdir(parents=True)
+            with contextlib.suppress(OSError):
+                (home.parent / ".gitignore").write_text("*\n")
+        except OSError:
+            continue
+        tidy(home, keep=home / name)
+        return home / name
+    return Path(tempfile.mkdtemp(prefix="unstall-"))
+
+
+def tidy(home: Path, keep: Path) -> None:
+    """Remove the oldest runs, so that the newest ones stay within the limits."""
+    runs = sorted(
+        (one for one in home.iterdir() if one.is_dir() and one != keep), key=lambda one: one.name, reverse=True
+    )
+    total = 0
+    for place, run in enumerate(runs):
+        total += sum(file.stat().st_size for file in run.glob("*") if file.is_file())
+        if (place >= MOST_RUNS - 1 or total > LARGEST_BYTES) and not _is_running(run):
+            shutil.rmtree(run, ignore_errors=True)
+
+
+def _is_running(run: Path) -> bool:
+    pid = run.name.rsplit("-", 1)[-1]
+    return pid.isdigit() and Path(f"/proc/{pid}").exists()
+
+
+def newest_bundle(run: Path) -> Path | None:
+    """The last evidence of a run."""
+    bundles = sorted(run.glob("bundle-*.json"))
+    return bundles[-1] if bundles else None

@@ -1,0 +1,1 @@
+"""Programs with samples and batches that can't be made."""
