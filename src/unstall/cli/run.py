@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 @click.option("--json", "json_file", type=click.Path(path_type=Path), metavar="FILE", help="Write the run as JSON.")
 @click.option("--stall-after", type=click.FloatRange(0.5), metavar="S", help="Look after S seconds without progress.")
 @click.option("--keep-orphans", is_flag=True, help="Let workers live when the training has ended.")
-@click.option("-m", "module", metavar="MODULE", help="Run a module, as `python -m` does.")
+@click.option("-m", "as_module", is_flag=True, help="Run a module, as `python -m` does.")
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="(SCRIPT | -m MODULE | -- COMMAND) [ARGS]…")
 def command(
-    json_file: Path | None, stall_after: float | None, keep_orphans: bool, module: str | None, words: tuple[str, ...]
+    json_file: Path | None, stall_after: float | None, keep_orphans: bool, as_module: bool, words: tuple[str, ...]
 ) -> int:
     """Run a training, and say why it is stuck as soon as it is.
 
@@ -32,11 +32,11 @@ def command(
     from unstall.workflows.run.session import Session
     from unstall.workflows.why import check_system
 
-    if not words and module is None:
+    if not words:
         raise UsageError("what shall be run?", hint="`unstall run train.py`, or `unstall run -- torchrun train.py`")
     check_system()
-    as_command = module is None and _after_dashes(words)
-    line = launch.command_line([*([module] if module else []), *words], module=module is not None, command=as_command)
+    as_command = not as_module and _after_dashes(words)
+    line = launch.command_line(words, module=as_module, command=as_command)
     session = Session(
         command=line,
         report=_report,

@@ -82,31 +82,23 @@ def passing_signals_on(training: subprocess.Popen[bytes]) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def end_orphans(folder: Path, started: set[int]) -> list[int]:
-    """Kill what the training has left behind: its multiprocessing children, known by their environment.
+def end_orphans(folder: Path, commands: set[tuple[str, ...]]) -> list[int]:
+    """Kill what the training has left behind: its multiprocessing children, and forks that run its commands.
 
     A program that it started on purpose, to outlive it, is let alone.
     """
     ended = []
     for pid in procfs.pids():
         found = procfs.stat(pid)
-        if found is None or found.ppid != os.getpid() or found.state in "ZX" or pid in started:
+        if found is None or found.ppid != os.getpid() or found.state in "ZX":
             continue
-        words = procfs.command(pid)
+        words = tuple(procfs.command(pid))
         marked = f"UNSTALL_RUN={folder}" in (procfs.read(f"/proc/{pid}/environ") or "").split("\0")
-        if marked and _is_worker(found.name, words, folder, pid):
+        if marked and (words in commands or any("multiprocessing" in one for one in words)):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
             ended.append(pid)
     return ended
-
-
-def _is_worker(name: str, words: list[str], folder: Path, pid: int) -> bool:
-    return (
-        name == "pt_data_worker"
-        or any("multiprocessing" in one for one in words)
-        or (folder / f"{pid}.flight").exists()
-    )
 
 
 def reap() -> None:
@@ -126,7 +118,8 @@ def end_like(status: int) -> int:
         import resource
 
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        signal.signal(number, signal.SIG_DFL)
+        if number not in (signal.SIGKILL, signal.SIGSTOP):
+            signal.signal(number, signal.SIG_DFL)
         sys.stdout.flush()
         sys.stderr.flush()
         os.kill(os.getpid(), number)

@@ -22,7 +22,7 @@ from unstall.model.diagnosis import Diagnosis, Target, Verdict
 from unstall.model.document import encode
 from unstall.model.finding import Confidence
 from unstall.model.run import Run, TimedDiagnosis
-from unstall.probes import endings, memory
+from unstall.probes import endings, memory, procfs
 from unstall.workflows import why
 from unstall.workflows.run import history, launch
 from unstall.workflows.run.watch import STALLED_ANYWAY_S, Watch
@@ -51,6 +51,7 @@ class Session:
         self.seen: tuple[Bundle, Diagnosis] | None = None
         self.reported: tuple[float, str] | None = None  # when the beats stood still, and the cause
         self.verdict = Verdict.PROGRESSING
+        self.commands = {tuple(self.command)}  # of the training's Pythons: a fork of one has the same
 
     def run(self) -> int:
         """Start the training, watch it, explain its end; its wait status."""
@@ -73,7 +74,9 @@ class Session:
         return os.waitpid(pid, 0)[1]
 
     def _tick(self, pid: int, now: float) -> None:
-        if self.watch.note(reader.read_all(str(self.folder)), now) and self.reported:
+        records = reader.read_all(str(self.folder))
+        self.commands |= {tuple(procfs.command(one)) for one in records.keys() - self.watch.known}
+        if self.watch.note(records, now) and self.reported:
             self.reported, self.verdict = None, Verdict.PROGRESSING
             self._write(None)
         if self.looking is None:
@@ -121,7 +124,7 @@ class Session:
         """Explain the end, if it was a bad one, and leave nothing behind."""
         launch.reap()
         if not self.keep_orphans:
-            launch.end_orphans(self.folder, set())
+            launch.end_orphans(self.folder, self.commands)
             launch.reap()
         ending = endings.collect(str(self.folder), pid, status, _script(self.command), kills_before)
         evidence = {ending.kind: ending, "memory": memory.collect()[0]}

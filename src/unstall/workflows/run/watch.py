@@ -41,6 +41,11 @@ class Watch:
         least = FIRST_LOOK_S if self.beats else AT_START_S
         return min(max(least, PATIENCE * self.longest_pause), LONGEST_PAUSE_S)
 
+    @property
+    def known(self) -> set[int]:
+        """The processes that have been heard of."""
+        return set(self._last)
+
     def note(self, records: dict[int, Beats], now: float) -> bool:
         """Take note of the records; whether something has moved."""
         seen = {pid: (*one.progress, *one.work) for pid, one in records.items()}
