@@ -19,7 +19,7 @@ FIND_IT = "`pgrep -af python` lists the Python processes with their numbers"
 
 
 @click.command("why")
-@click.argument("target", metavar="(PID | BUNDLE.json)")
+@click.argument("target", metavar="(PID | BUNDLE.json | RUN)")
 @click.option("--json", "as_json", is_flag=True, help="Print the diagnosis as JSON.")
 @click.option("--save", type=click.Path(path_type=Path), metavar="FILE", help="Also save the evidence as a bundle.")
 @click.option("--watch", "every_s", type=click.FloatRange(0, 86_400), metavar="S", help="Look again every S seconds.")
@@ -28,7 +28,7 @@ def command(target: str, as_json: bool, save: Path | None, every_s: float | None
     """Say why a training is stuck.
 
     PID is the number of any of its processes; `pgrep -af python` lists them. BUNDLE.json is evidence that was
-    saved with --save, here or on another machine.
+    saved with --save, here or on another machine. RUN is a folder that `unstall run` has left in .unstall/runs/.
     """
     from unstall.workflows import why
 

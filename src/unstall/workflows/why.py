@@ -69,7 +69,9 @@ def check_system() -> None:
 
 
 def read(path: Path) -> Bundle:
-    """Read a saved bundle."""
+    """Read a saved bundle; of a run's folder, its newest one."""
+    if path.is_dir():
+        path = _newest_in(path)
     try:
         with path.open("rb") as file:
             data = file.read(LARGEST_BYTES + 1)
@@ -82,6 +84,14 @@ def read(path: Path) -> Bundle:
     for module in pkgutil.iter_modules(evidence.__path__):  # a kind of evidence is known once its file is imported
         importlib.import_module(f"{evidence.__name__}.{module.name}")
     return decode(data)
+
+
+def _newest_in(run: Path) -> Path:
+    """The evidence of the last stall that was reported in a run, or else of its end."""
+    for found in (*sorted(run.glob("bundle-*.json"), reverse=True), run / "ending.json"):
+        if found.exists():
+            return found
+    raise BadBundle(f"{run} holds no evidence of a run", hint="`unstall run` keeps its runs in .unstall/runs/")
 
 
 def judge(bundle: Bundle) -> Diagnosis:

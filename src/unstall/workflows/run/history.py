@@ -44,9 +44,3 @@ def tidy(home: Path, keep: Path) -> None:
 def _is_running(run: Path) -> bool:
     pid = run.name.rsplit("-", 1)[-1]
     return pid.isdigit() and Path(f"/proc/{pid}").exists()
-
-
-def newest_bundle(run: Path) -> Path | None:
-    """The last evidence of a run."""
-    bundles = sorted(run.glob("bundle-*.json"))
-    return bundles[-1] if bundles else None
