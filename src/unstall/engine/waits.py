@@ -16,6 +16,7 @@ _WRITES = {"write", "writev", "pwrite64", "sendto", "sendmsg"}
 _POLLS = {"poll", "ppoll", "select", "pselect6", "epoll_wait", "epoll_pwait", "epoll_pwait2"}
 _SLEEPS = {"clock_nanosleep", "nanosleep", "pause", "rt_sigtimedwait"}
 _CHILDREN = {"wait4", "waitid"}
+_HELD_BY_NOBODY = {"process-condition": Kind.CONDITION, "simple-queue": Kind.QUEUE}
 
 
 class WaitReader:
@@ -68,6 +69,9 @@ class WaitReader:
         source = f"system call {thread.last.syscall}" + (f", {lock.id.split(':')[0]}" if lock.id else "")
         if lock.sort in ("file-lock", "record-lock", "database-lock"):
             return self._wait(thread, Kind.FILE_LOCK, lock.label, source, lock=lock)
+        if lock.sort in _HELD_BY_NOBODY:
+            kind = _HELD_BY_NOBODY[lock.sort]
+            return self._wait(thread, kind, lock.label, source, lock=lock, limit_s=thread.wakes_in_s)
         kind = Kind.SHARED_LOCK if lock.sort.startswith("process-") else Kind.THREAD_LOCK
         limit = thread.wakes_in_s
         return self._wait(thread, kind, lock.label, source, lock=lock, limit_s=limit)
@@ -159,7 +163,7 @@ class WaitReader:
 
 _PYTHON_WAITS: tuple[tuple[Kind, str, str, tuple[str, ...]], ...] = (
     (Kind.FUTURE, "the result of a future", "concurrent/futures/_base.py", ("result", "exception", "wait")),
-    (Kind.FUTURE, "a pool of processes", "multiprocessing/pool.py", ("wait", "get")),
+    (Kind.FUTURE, "a pool of processes", "multiprocessing/pool.py", ("wait", "get", "next")),
     (Kind.QUEUE, "an item from a queue", "/queue.py", ("get",)),
     (Kind.QUEUE, "room in a queue", "/queue.py", ("put",)),
     (Kind.QUEUE, "an item from a queue between processes", "multiprocessing/queues.py", ("get",)),
