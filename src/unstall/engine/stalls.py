@@ -5,7 +5,10 @@ from __future__ import annotations
 import msgspec
 
 from unstall.engine.links import GraphBuilder, role_of, thread_node
+from unstall.engine.waits import WaitReader
+from unstall.evidence.loaders import Worker
 from unstall.evidence.processes import Process
+from unstall.evidence.stacks import Stack
 from unstall.evidence.stall import Kind, Stall, Wait
 from unstall.model.graph import Path, WaitGraph
 
@@ -56,6 +59,7 @@ def _describe(
     reader = builder.reader
     process = reader.processes.get(wait.pid) or Process(wait.pid, 0, "?", "", "?")
     worker = reader.loaders.worker(wait.tid) or (reader.loaders.worker_of(wait.pid) if wait.pid == wait.tid else None)
+    waiter, waiting_worker = _behind(reader, wait, passed)
     return Stall(
         wait=wait,
         process=process,
@@ -68,4 +72,18 @@ def _describe(
         main_pid=reader.processes.root,
         passed=passed,
         watched_s=reader.threads.span_s,
+        waiter=waiter,
+        waiter_role=role_of(reader, waiter.pid, waiter.tid) if waiter else "",
+        waiting_worker=waiting_worker,
     )
+
+
+def _behind(reader: WaitReader, wait: Wait, passed: tuple[Wait, ...]) -> tuple[Stack | None, Worker | None]:
+    """The nearest user code, and the nearest worker at a sample, on the way to a wait that has none itself."""
+    stacks = [reader.stacks.get(one.tid) for one in reversed(passed)]
+    own = reader.stacks.get(wait.tid)
+    waiter = None
+    if own is None or not any(own.user_frames()):
+        waiter = next((one for one in stacks if one is not None and any(one.user_frames())), None)
+    workers = [reader.loaders.worker(one.tid) for one in reversed(passed)]
+    return waiter, next((one for one in workers if one is not None and one.stage == "fetching"), None)
