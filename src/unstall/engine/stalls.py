@@ -12,6 +12,8 @@ from unstall.evidence.stacks import Stack
 from unstall.evidence.stall import Kind, Stall, Wait
 from unstall.model.graph import Path, WaitGraph
 
+_LOCKS = (Kind.SHARED_LOCK, Kind.THREAD_LOCK)
+
 
 def find_stalls(builder: GraphBuilder, graph: WaitGraph) -> list[Stall]:
     """One stall per root or cycle that the training's main thread leads to, in the order of the graph."""
@@ -25,14 +27,18 @@ def find_stalls(builder: GraphBuilder, graph: WaitGraph) -> list[Stall]:
 
 
 def _at_the_border(builder: GraphBuilder, graph: WaitGraph, path: Path) -> Stall | None:
-    """Where the chain leaves the training's own processes: for a file's lock, or for an answer over the network."""
+    """Where the chain leaves the training's own processes: for a file's lock, or for an answer over the network.
+
+    Or where it comes to a worker that has a lock and nothing to do: it will not release it before it gets work.
+    """
     threads = list(dict.fromkeys(int(node.split(":")[1]) for node in path.nodes if node.startswith("thread:")))
     loaders = builder.reader.loaders
     own = {builder.reader.processes.root, *(pid for one in loaders.all for pid in one.workers)}
     own |= {one.pid for one in loaders.workers}
     for place, tid in enumerate(threads[:-1]):
         wait, onward = builder.waits[tid], builder.waits[threads[place + 1]]
-        if wait.kind in (Kind.FILE_LOCK, Kind.SOCKET_READ) and wait.pid in own and onward.pid not in own:
+        leaves = wait.kind in (Kind.FILE_LOCK, Kind.SOCKET_READ) and wait.pid in own and onward.pid not in own
+        if leaves or (wait.kind in _LOCKS and onward.kind is Kind.INDEX):
             passed = tuple(builder.waits[one] for one in threads[: place + 1])
             stall = _describe(builder, wait, graph.links(path), (), passed)
             return msgspec.structs.replace(stall, beyond=onward)
