@@ -136,10 +136,17 @@ class GraphBuilder:
     def _connect_lock(self, me: str, wait: Wait, lock: Lock) -> None:
         node = self.graph.add(Node(lock.id, "lock", lock.label))
         self._edge(me, node, "", wait.source)
+        waits = [(tid, self.waits.get(tid)) for tid in lock.releasers]
+        releasers = [tid for tid, one in waits if one and (one.kind in FINITE or one.limit_s is not None)]
         for holder in lock.holders:
+            if releasers and "semaphore" in lock.sort and not holder.file:
+                continue  # it took a permit, and somebody else may give one back
             grade = Grade.EXACT if holder.exact else Grade.INFERRED
             target = self._holder_node(holder)
             self._edge(node, target, "held by", holder.source, grade)
+        for tid in releasers:
+            source = "its code, which releases locks"
+            self._edge(node, thread_node(tid), "perhaps released by", source, Grade.INFERRED)
 
     def _holder_node(self, holder: Holder) -> str:
         if holder.tid is not None and self.reader.threads.get(holder.tid):

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import msgspec
+
+from unstall.evidence.code import Code
 from unstall.evidence.descriptors import Descriptor, Descriptors
 from unstall.evidence.loaders import Loaders
 from unstall.evidence.locks import Locks
+from unstall.evidence.motion import waits_again
 from unstall.evidence.processes import Processes
 from unstall.evidence.stacks import Stack, Stacks
 from unstall.evidence.stall import Kind, Wait
@@ -16,6 +20,7 @@ _WRITES = {"write", "writev", "pwrite64", "sendto", "sendmsg"}
 _POLLS = {"poll", "ppoll", "select", "pselect6", "epoll_wait", "epoll_pwait", "epoll_pwait2"}
 _SLEEPS = {"clock_nanosleep", "nanosleep", "pause", "rt_sigtimedwait"}
 _CHILDREN = {"wait4", "waitid"}
+_RENEWABLE = {Kind.SHARED_LOCK, Kind.THREAD_LOCK, Kind.CONDITION, Kind.FUTURE, Kind.QUEUE, Kind.JOIN}
 _HELD_BY_NOBODY = {"process-condition": Kind.CONDITION, "simple-queue": Kind.QUEUE}
 
 
@@ -29,10 +34,17 @@ class WaitReader:
         self.locks = bundle.get(Locks) or Locks()
         self.descriptors = bundle.get(Descriptors) or Descriptors()
         self.loaders = bundle.get(Loaders) or Loaders()
+        self.code = bundle.get(Code) or Code()
 
     def of(self, thread: Thread) -> Wait:
         """What a thread waits for, or does."""
         stack = self.stacks.get(thread.tid)
+        wait = self._of(thread, stack)
+        if wait.limit_s is None or stack is None or wait.kind not in _RENEWABLE:
+            return wait
+        return msgspec.structs.replace(wait, renewed=waits_again(stack, self.code))
+
+    def _of(self, thread: Thread, stack: Stack | None) -> Wait:
         process = self.processes.get(thread.pid)
         if process is not None and process.dead:
             return self._wait(thread, Kind.ENDED, "nothing: it has ended", f"/proc/{thread.pid}/stat")

@@ -67,6 +67,12 @@ class Wait(msgspec.Struct, frozen=True):
     loader: Loader | None = None
     child: int | None = None
     limit_s: float | None = None  # the kernel ends it by itself after this time
+    renewed: bool = False  # … and the code around it waits again, without an end
+
+    @property
+    def ends(self) -> bool:
+        """It has a time limit after which the code goes on."""
+        return self.limit_s is not None and not self.renewed
 
 
 class Stall(Evidence, frozen=True):

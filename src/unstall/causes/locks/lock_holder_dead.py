@@ -47,7 +47,7 @@ cause = Cause(
 def from_waits(stall: Stall, processes: Processes) -> Iterator[Finding]:
     """The lock is taken, and no living process has it."""
     lock = stall.wait.lock
-    if lock is None or stall.wait.kind is not Kind.SHARED_LOCK or stall.wait.limit_s is not None:
+    if lock is None or stall.wait.kind is not Kind.SHARED_LOCK or stall.wait.ends:
         return
     if lock.holders or lock.value != 0 or not lock.searched:
         return
@@ -71,7 +71,7 @@ def from_waits(stall: Stall, processes: Processes) -> Iterator[Finding]:
 def of_a_thread(stall: Stall) -> Iterator[Finding]:
     """An RLock names a thread of this very process as its owner, and that thread has ended."""
     lock = stall.wait.lock
-    if lock is None or lock.sort != "thread-rlock" or stall.wait.limit_s is not None:
+    if lock is None or lock.sort != "thread-rlock" or stall.wait.ends:
         return
     if not lock.owner_is_gone or lock.holders or lock.inherited_from is not None:
         return
