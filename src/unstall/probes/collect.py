@@ -22,6 +22,7 @@ from unstall.probes import (
     checkedfiles,
     code,
     filelocks,
+    managerlocks,
     memory,
     polledlocks,
     processes,
@@ -132,6 +133,7 @@ class Collection:
         found = semaphores.collect(known, interpreters, stacks)
         shared = {tid for lock in found for tid in lock.waiters}
         found += Mutexes(interpreters, stacks).collect([one for one in known if one.tid not in shared])
+        found += managerlocks.collect(known, stacks)
         found = releasers.add(found, stacks)
         found += filelocks.collect(blocked)
         found += polledlocks.collect(known, stacks, procfs.file_locks())

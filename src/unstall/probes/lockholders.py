@@ -14,6 +14,7 @@ from unstall.probes.samples import SampledFrame, SampledStack
 
 MOST_ATTRIBUTES = 40
 _DEEPEST_MANAGER = 4
+_MANAGED = 1 << 80  # above all addresses
 _TAKES, _RELEASES = {"acquire", "__enter__"}, {"release", "__exit__"}
 Definition = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _functions: dict[tuple[int, str], list[Definition]] = {}
@@ -33,8 +34,23 @@ def identities(ref: Ref) -> set[int]:
     return found
 
 
+def manager_identity(ref: Ref) -> int | None:
+    """What identifies a manager's lock in every process: the manager's own name for it. None for other objects."""
+    if not ref.type_name.endswith(("managers.AcquirerProxy", "managers.ConditionProxy")):
+        return None
+    name = ref.attribute("_id")
+    text = name.value() if name is not None else None
+    try:
+        return int(text, 16) | _MANAGED if isinstance(text, str) else None
+    except ValueError:
+        return None
+
+
 def _own_identities(ref: Ref) -> set[int]:
     try:
+        managed = manager_identity(ref)
+        if managed is not None:
+            return {managed, ref.address}
         address = ref.thread_lock_address()
         if address is not None:
             return {address, ref.address}

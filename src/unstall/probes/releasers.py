@@ -13,7 +13,7 @@ from unstall.probes.samples import SampledStack
 
 _DEPTH = 3
 _MOST_FUNCTIONS = 60
-_UNNAMED_OWNERS = ("thread-lock", "thread-semaphore", "process-semaphore")
+_UNNAMED_OWNERS = ("thread-lock", "thread-semaphore", "process-semaphore", "process-manager-lock")
 
 
 def add(locks: list[Lock], stacks: dict[int, SampledStack]) -> list[Lock]:
@@ -22,7 +22,8 @@ def add(locks: list[Lock], stacks: dict[int, SampledStack]) -> list[Lock]:
 
 
 def _with_releasers(lock: Lock, stacks: dict[int, SampledStack]) -> Lock:
-    if lock.sort == "thread-lock" and lock.holders:
+    shared = lock.sort.startswith("process-")
+    if lock.holders and not lock.sort.endswith("semaphore"):
         return lock
     waiter = next((stacks[tid] for tid in lock.waiters if tid in stacks), None)
     if waiter is None:
@@ -31,9 +32,7 @@ def _with_releasers(lock: Lock, stacks: dict[int, SampledStack]) -> Lock:
     found = [
         stack.tid
         for stack in stacks.values()
-        if stack.tid not in lock.waiters
-        and (stack.pid == waiter.pid or lock.sort == "process-semaphore")
-        and _may_release(stack, blocks)
+        if stack.tid not in lock.waiters and (stack.pid == waiter.pid or shared) and _may_release(stack, blocks)
     ]
     return msgspec.structs.replace(lock, releasers=tuple(found))
 
