@@ -17,8 +17,15 @@ _IDLE_STACKS = (  # threads of the standard library and of torch that only serve
     ("multiprocessing/resource_sharer.py", "_serve"),
     ("torch/utils/data/_utils/pin_memory.py", "_pin_memory_loop"),
     ("tqdm/_monitor.py", "run"),
-    ("concurrent/futures/thread.py", "_worker"),
+    ("multiprocessing/pool.py", "_handle_workers"),
+    ("multiprocessing/pool.py", "_handle_tasks"),
 )
+_JOB_LOOPS = (  # where the threads of a pool wait for their next job
+    ("concurrent/futures/thread.py", "_worker"),
+    ("multiprocessing/pool.py", "worker"),
+)
+_POOL_LOOPS = (("multiprocessing/pool.py", "worker"), ("concurrent/futures/process.py", "_process_worker"))
+_MESSAGES = ("multiprocessing/queues.py", "multiprocessing/connection.py", "multiprocessing/synchronize.py")
 
 
 def thread_node(tid: int) -> str:
@@ -88,7 +95,9 @@ class GraphBuilder:
         me = thread_node(thread.tid)
         if wait.kind is Kind.LOADER or wait.kind is Kind.HANDOVER:
             self._connect_loader(me, wait)
-        elif wait.lock is not None:
+        elif wait.kind is Kind.CONDITION and wait.lock is not None:
+            self._connect_condition(me, wait, wait.lock)
+        elif wait.lock is not None and wait.kind is not Kind.QUEUE:
             self._connect_lock(me, wait, wait.lock)
         elif wait.kind in (Kind.PIPE_READ, Kind.PIPE_WRITE) and wait.descriptor is not None:
             ends = wait.descriptor.writers if wait.kind is Kind.PIPE_READ else wait.descriptor.readers
@@ -131,10 +140,17 @@ class GraphBuilder:
     def _connect_lock(self, me: str, wait: Wait, lock: Lock) -> None:
         node = self.graph.add(Node(lock.id, "lock", lock.label))
         self._edge(me, node, "", wait.source)
+        waits = [(tid, self.waits.get(tid)) for tid in lock.releasers]
+        releasers = [tid for tid, one in waits if one and (one.kind in FINITE or one.limit_s is not None)]
         for holder in lock.holders:
+            if releasers and "semaphore" in lock.sort and not holder.file:
+                continue  # it took a permit, and somebody else may give one back
             grade = Grade.EXACT if holder.exact else Grade.INFERRED
             target = self._holder_node(holder)
             self._edge(node, target, "held by", holder.source, grade)
+        for tid in releasers:
+            source = "its code, which releases locks"
+            self._edge(node, thread_node(tid), "perhaps released by", source, Grade.INFERRED)
 
     def _holder_node(self, holder: Holder) -> str:
         if holder.tid is not None and self.reader.threads.get(holder.tid):
@@ -174,6 +190,25 @@ class GraphBuilder:
             self._edge(
                 target, thread_node(other.tid), "perhaps ended by", "the only threads that could", Grade.INFERRED
             )
+        if wait.kind in (Kind.FUTURE, Kind.CONDITION):
+            for child in self.reader.processes.children(thread.pid):
+                stack = self.reader.stacks.get(child.pid)
+                if stack is not None and _has_pool_job(stack):
+                    source = "the processes of its pool that have a job"
+                    self._edge(target, thread_node(child.pid), "perhaps ended by", source, Grade.INFERRED)
+
+    def _connect_condition(self, me: str, wait: Wait, condition: Lock) -> None:
+        """A wait for an event or condition between processes: whoever shares it, and has something to do, may end it."""
+        target = self.graph.add(Node(condition.id, "object", wait.text))
+        self._edge(me, target, "", wait.source)
+        for thread in self.reader.threads.all:
+            stack = self.reader.stacks.get(thread.tid)
+            if thread.pid not in condition.sharers or thread.tid in condition.waiters or stack is None:
+                continue
+            if not stack.frames or _is_servant(stack) or self.waits[thread.tid].kind is Kind.INDEX:
+                continue
+            source = "the processes that share it"
+            self._edge(target, thread_node(thread.tid), "perhaps ended by", source, Grade.INFERRED)
 
     def feeders(self, thread: Thread) -> list[Thread]:
         """The other Python threads of a process that do work of their own."""
@@ -187,7 +222,15 @@ class GraphBuilder:
 
 
 def _is_servant(stack: Stack) -> bool:
-    return any(stack.find(file_end, name) for file_end, name in _IDLE_STACKS)
+    """A thread that serves others, or one of a pool that has no job: its innermost frame is the pool's own."""
+    has_no_job = any(stack.frames[0].calls(*one) for one in _JOB_LOOPS)
+    return has_no_job or any(stack.find(file_end, name) for file_end, name in _IDLE_STACKS)
+
+
+def _has_pool_job(stack: Stack) -> bool:
+    """A process of a pool that runs a job, instead of waiting for one."""
+    depth = next((depth for depth, one in enumerate(stack.frames) if any(one.calls(*loop) for loop in _POOL_LOOPS)), 0)
+    return any(not one.file.endswith(_MESSAGES) for one in stack.frames[:depth])
 
 
 def _place(stack: Stack | None) -> str:

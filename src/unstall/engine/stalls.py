@@ -5,9 +5,14 @@ from __future__ import annotations
 import msgspec
 
 from unstall.engine.links import GraphBuilder, role_of, thread_node
+from unstall.engine.waits import WaitReader
+from unstall.evidence.loaders import Worker
 from unstall.evidence.processes import Process
+from unstall.evidence.stacks import Stack
 from unstall.evidence.stall import Kind, Stall, Wait
 from unstall.model.graph import Path, WaitGraph
+
+_LOCKS = (Kind.SHARED_LOCK, Kind.THREAD_LOCK)
 
 
 def find_stalls(builder: GraphBuilder, graph: WaitGraph) -> list[Stall]:
@@ -22,14 +27,18 @@ def find_stalls(builder: GraphBuilder, graph: WaitGraph) -> list[Stall]:
 
 
 def _at_the_border(builder: GraphBuilder, graph: WaitGraph, path: Path) -> Stall | None:
-    """Where the chain leaves the training's own processes: for a file's lock, or for an answer over the network."""
+    """Where the chain leaves the training's own processes: for a file's lock, or for an answer over the network.
+
+    Or where it comes to a worker that has a lock and nothing to do: it will not release it before it gets work.
+    """
     threads = list(dict.fromkeys(int(node.split(":")[1]) for node in path.nodes if node.startswith("thread:")))
     loaders = builder.reader.loaders
     own = {builder.reader.processes.root, *(pid for one in loaders.all for pid in one.workers)}
     own |= {one.pid for one in loaders.workers} | {one.pid for one in builder.reader.processes.all if one.fetches}
     for place, tid in enumerate(threads[:-1]):
         wait, onward = builder.waits[tid], builder.waits[threads[place + 1]]
-        if wait.kind in (Kind.FILE_LOCK, Kind.SOCKET_READ) and wait.pid in own and onward.pid not in own:
+        leaves = wait.kind in (Kind.FILE_LOCK, Kind.SOCKET_READ) and wait.pid in own and onward.pid not in own
+        if leaves or (wait.kind in _LOCKS and onward.kind is Kind.INDEX):
             passed = tuple(builder.waits[one] for one in threads[: place + 1])
             stall = _describe(builder, wait, graph.links(path), (), passed)
             return msgspec.structs.replace(stall, beyond=onward)
@@ -56,6 +65,7 @@ def _describe(
     reader = builder.reader
     process = reader.processes.get(wait.pid) or Process(wait.pid, 0, "?", "", "?")
     worker = reader.loaders.worker(wait.tid) or (reader.loaders.worker_of(wait.pid) if wait.pid == wait.tid else None)
+    waiter, waiting_worker = _behind(reader, wait, passed)
     return Stall(
         wait=wait,
         process=process,
@@ -68,5 +78,18 @@ def _describe(
         main_pid=reader.processes.root,
         passed=passed,
         watched_s=reader.threads.span_s,
-        loop=reader.stacks.get(reader.processes.root),
+        waiter=waiter,
+        waiter_role=role_of(reader, waiter.pid, waiter.tid) if waiter else "",
+        waiting_worker=waiting_worker,
     )
+
+
+def _behind(reader: WaitReader, wait: Wait, passed: tuple[Wait, ...]) -> tuple[Stack | None, Worker | None]:
+    """The nearest user code, and the nearest worker at a sample, on the way to a wait that has none itself."""
+    stacks = [reader.stacks.get(one.tid) for one in reversed(passed)]
+    own = reader.stacks.get(wait.tid)
+    waiter = None
+    if own is None or not any(own.user_frames()):
+        waiter = next((one for one in stacks if one is not None and any(one.user_frames())), None)
+    workers = [reader.loaders.worker(one.tid) for one in reversed(passed)]
+    return waiter, next((one for one in workers if one is not None and one.stage == "fetching"), None)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import msgspec
+
+from unstall.evidence.code import Code
 from unstall.evidence.descriptors import Descriptor, Descriptors
 from unstall.evidence.loaders import Loaders
 from unstall.evidence.locks import Locks
+from unstall.evidence.motion import waits_again
 from unstall.evidence.processes import Processes
 from unstall.evidence.stacks import Stack, Stacks
 from unstall.evidence.stall import Kind, Wait
@@ -26,6 +30,8 @@ _IN_KERNEL = (  # a piece of wchan's text; the only hint where the system call i
     ("unix_stream", Kind.UNKNOWN, "data from another process of this machine"),
     ("wait_woken", Kind.UNKNOWN, "data from a socket"),
 )
+_RENEWABLE = {Kind.SHARED_LOCK, Kind.THREAD_LOCK, Kind.CONDITION, Kind.FUTURE, Kind.QUEUE, Kind.JOIN}
+_HELD_BY_NOBODY = {"process-condition": Kind.CONDITION, "simple-queue": Kind.QUEUE}
 
 
 class WaitReader:
@@ -38,10 +44,17 @@ class WaitReader:
         self.locks = bundle.get(Locks) or Locks()
         self.descriptors = bundle.get(Descriptors) or Descriptors()
         self.loaders = bundle.get(Loaders) or Loaders()
+        self.code = bundle.get(Code) or Code()
 
     def of(self, thread: Thread) -> Wait:
         """What a thread waits for, or does."""
         stack = self.stacks.get(thread.tid)
+        wait = self._of(thread, stack)
+        if wait.limit_s is None or stack is None or wait.kind not in _RENEWABLE:
+            return wait
+        return msgspec.structs.replace(wait, renewed=waits_again(stack, self.code))
+
+    def _of(self, thread: Thread, stack: Stack | None) -> Wait:
         process = self.processes.get(thread.pid)
         if process is not None and process.dead:
             return self._wait(thread, Kind.ENDED, "nothing: it has ended", f"/proc/{thread.pid}/stat")
@@ -80,6 +93,9 @@ class WaitReader:
             source = "/proc/locks"
         if lock.sort in ("file-lock", "record-lock", "database-lock"):
             return self._wait(thread, Kind.FILE_LOCK, lock.label, source, lock=lock)
+        if lock.sort in _HELD_BY_NOBODY:
+            kind = _HELD_BY_NOBODY[lock.sort]
+            return self._wait(thread, kind, lock.label, source, lock=lock, limit_s=thread.wakes_in_s)
         kind = Kind.SHARED_LOCK if lock.sort.startswith("process-") else Kind.THREAD_LOCK
         limit = thread.wakes_in_s
         return self._wait(thread, kind, lock.label, source, lock=lock, limit_s=limit)
@@ -182,7 +198,7 @@ class WaitReader:
 
 _PYTHON_WAITS: tuple[tuple[Kind, str, str, tuple[str, ...]], ...] = (
     (Kind.FUTURE, "the result of a future", "concurrent/futures/_base.py", ("result", "exception", "wait")),
-    (Kind.FUTURE, "a pool of processes", "multiprocessing/pool.py", ("wait", "get")),
+    (Kind.FUTURE, "a pool of processes", "multiprocessing/pool.py", ("wait", "get", "next")),
     (Kind.QUEUE, "an item from a queue", "/queue.py", ("get",)),
     (Kind.QUEUE, "room in a queue", "/queue.py", ("put",)),
     (Kind.QUEUE, "an item from a queue between processes", "multiprocessing/queues.py", ("get",)),

@@ -28,7 +28,7 @@ class Lock(msgspec.Struct, frozen=True, omit_defaults=True):
     """One lock.
 
     `sort` is one of process-lock, process-rlock, process-semaphore, thread-lock, thread-rlock, pthread-mutex,
-    file-lock, record-lock, database-lock.
+    native-lock, file-lock, record-lock, database-lock; and of two that nobody holds: process-condition, simple-queue.
     """
 
     id: str
@@ -42,6 +42,8 @@ class Lock(msgspec.Struct, frozen=True, omit_defaults=True):
     parent_holders: tuple[Holder, ...] = ()  # threads of that parent that stand inside it now
     parent_locked: bool | None = None  # whether it is locked there now
     owner_is_gone: bool = False  # the thread that it names as its owner does not exist in this process
+    sharers: tuple[int, ...] = ()  # pids that have a shared condition mapped: any of them may end the wait
+    releasers: tuple[int, ...] = ()  # threads whose code may release it, where nothing says who holds it
     searched: bool = True  # whether every process that can hold it could be searched
     path: str = ""
     polled: bool = False  # the waiter does not wait in the kernel: it tries again and again

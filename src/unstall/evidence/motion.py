@@ -243,3 +243,33 @@ def waiting_loop(stack: Stack, code: Code) -> ActiveLoop | None:
     for loop in loops_of(stack, code):
         return loop if loop.endless else None
     return None
+
+
+def waits_again(stack: Stack, code: Code) -> bool:
+    """Whether a wait with a time limit is begun again and again, until it succeeds: its result is the way out."""
+    loop = waiting_loop(stack, code)
+    if loop is None or not loop.innermost or _lets_go(loop.node, loop.frame.line):
+        return False
+    results = {
+        target.id
+        for node in syntax.walk(loop.node)
+        if isinstance(node, ast.Assign) and node.lineno <= loop.frame.line <= (node.end_lineno or node.lineno)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    return any(
+        guard.lineno <= loop.frame.line <= (guard.end_lineno or guard.lineno)
+        or any(isinstance(one, ast.Name) and one.id in results for one in ast.walk(guard))
+        for way in loop.exits
+        for guard in way.guards
+    )
+
+
+def _lets_go(loop: syntax.LoopNode, line: int) -> bool:
+    """Whether each round gives something back, so that others can go on before the next try."""
+    for node in syntax.walk(loop):
+        if isinstance(node, ast.With) and node.lineno < line <= (node.end_lineno or 0):
+            return True
+        if isinstance(node, ast.Call) and syntax.called_name(node) in ("release", "notify", "notify_all", "set"):
+            return True
+    return False

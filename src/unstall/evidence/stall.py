@@ -67,6 +67,12 @@ class Wait(msgspec.Struct, frozen=True):
     loader: Loader | None = None
     child: int | None = None
     limit_s: float | None = None  # the kernel ends it by itself after this time
+    renewed: bool = False  # … and the code around it waits again, without an end
+
+    @property
+    def ends(self) -> bool:
+        """It has a time limit after which the code goes on."""
+        return self.limit_s is not None and not self.renewed
 
 
 class Stall(Evidence, frozen=True):
@@ -85,7 +91,9 @@ class Stall(Evidence, frozen=True):
     main_pid: int = 0
     passed: tuple[Wait, ...] = ()  # the waits on the way here, the training loop's first
     watched_s: float = 0.0
-    loop: Stack | None = None  # the training loop's own stack, which waits for all this
+    waiter: Stack | None = None  # the user's code that waits for it, where it runs none itself
+    waiter_role: str = ""
+    waiting_worker: Worker | None = None  # the worker that waits for it, where it is not one itself
     beyond: Wait | None = None  # what a process outside the training does, on which this wait depends
 
     @property
@@ -105,8 +113,9 @@ class Stall(Evidence, frozen=True):
 
     @property
     def sample(self) -> int | str | None:
-        """The map-style sample that it is at."""
-        return self.worker.sample if self.worker and not self.worker.iterable else None
+        """The map-style sample that it is at, or that waits for it."""
+        worker = self.worker or self.waiting_worker
+        return worker.sample if worker and not worker.iterable else None
 
     @property
     def place(self) -> str:
@@ -140,15 +149,14 @@ class Stall(Evidence, frozen=True):
     def where(self, *first: Location) -> tuple[Location, ...]:
         """The places to look at: the ones given, then the innermost user frame, and what called it.
 
-        Where no code of the user is involved, it is the place in the training loop that waits.
+        Where it runs no code of the user, it is the code that waits for it.
         """
         places = list(first)
-        for frame in list(self.stack.user_frames() if self.stack else ())[:4]:
-            place = Location(frame.file, frame.line, frame.function, self.process.pid, self.role)
+        stack, role = (self.waiter, self.waiter_role) if self.waiter else (self.stack, self.role)
+        for frame in list(stack.user_frames() if stack else ())[:4]:
+            place = Location(frame.file, frame.line, frame.function, stack.pid if stack else 0, role)
             if all((place.file, place.line) != (other.file, other.line) for other in places):
                 places.append(place)
-        for frame in self.loop.user_frames() if self.loop and not places else ():
-            return (Location(frame.file, frame.line, frame.function, self.main_pid, "main"),)
         return tuple(places)
 
     def at(self, frame: Frame, line: int | None = None) -> Location:

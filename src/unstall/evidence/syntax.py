@@ -323,7 +323,8 @@ def calls_before(tree: ast.AST, line: int) -> list[ast.Call]:
     line is in: it may have failed anywhere.
     """
     found: list[ast.Call] = []
-    _before(list(getattr(body_of(tree), "body", [])), line, found)
+    body = getattr(body_of(tree), "body", [])
+    _before(body if isinstance(body, list) else [], line, found)  # a lambda has no statements
     return found
 
 

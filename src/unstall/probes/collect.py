@@ -18,7 +18,19 @@ from unstall.evidence.threads import Thread, Threads
 from unstall.model.bundle import Bundle
 from unstall.model.diagnosis import Target, Unexamined
 from unstall.model.evidence import Evidence
-from unstall.probes import checkedfiles, code, filelocks, memory, polledlocks, processes, procfs, semaphores, spy
+from unstall.probes import (
+    checkedfiles,
+    code,
+    filelocks,
+    managerlocks,
+    memory,
+    polledlocks,
+    processes,
+    procfs,
+    releasers,
+    semaphores,
+    spy,
+)
 from unstall.probes.descriptors import DescriptorProbe
 from unstall.probes.loaders import LoaderWatcher
 from unstall.probes.moment import begin_look
@@ -125,6 +137,8 @@ class Collection:
         found = semaphores.collect(known, interpreters, stacks)
         shared = {tid for lock in found for tid in lock.waiters}
         found += Mutexes(interpreters, stacks).collect([one for one in known if one.tid not in shared])
+        found += managerlocks.collect(known, stacks)
+        found = releasers.add(found, stacks)
         found += filelocks.collect(blocked) + filelocks.collect_hidden(hidden)
         found += polledlocks.collect(known, stacks, procfs.file_locks())
         return found

@@ -10,6 +10,7 @@ import msgspec
 from unstall.evidence.loaders import Loader, Loaders, Sample, Worker
 from unstall.evidence.stacks import Frame, Scalar
 from unstall.probes import network
+from unstall.probes.batched import at_once
 from unstall.probes.code import read_source
 from unstall.probes.makers import read_makers
 from unstall.probes.python.memory import Unreadable
@@ -173,7 +174,7 @@ def _indices(fetch: SampledFrame, stack: SampledStack, known: bool) -> tuple[tup
     )
     sample = inner.value("idx")
     if not isinstance(sample, int | str) or isinstance(sample, bool):
-        sample = None
+        sample = at_once(stack, fetch, indices)
     return indices, sample
 
 

@@ -15,6 +15,8 @@ from unstall.probes.samples import SampledFrame, SampledStack
 
 MOST_ATTRIBUTES = 40
 _DEEPEST_MANAGER = 4
+_MANAGED = 1 << 80  # above all addresses
+_TAKES, _RELEASES = {"acquire", "__enter__"}, {"release", "__exit__"}
 Definition = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
@@ -32,8 +34,23 @@ def identities(ref: Ref) -> set[int]:
     return found
 
 
+def manager_identity(ref: Ref) -> int | None:
+    """What identifies a manager's lock in every process: the manager's own name for it. None for other objects."""
+    if not ref.type_name.endswith(("managers.AcquirerProxy", "managers.ConditionProxy")):
+        return None
+    name = ref.attribute("_id")
+    text = name.value() if name is not None else None
+    try:
+        return int(text, 16) | _MANAGED if isinstance(text, str) else None
+    except ValueError:
+        return None
+
+
 def _own_identities(ref: Ref) -> set[int]:
     try:
+        managed = manager_identity(ref)
+        if managed is not None:
+            return {managed, ref.address}
         address = ref.thread_lock_address()
         if address is not None:
             return {address, ref.address}
@@ -146,16 +163,40 @@ def _acquired_before(stack: SampledStack, frame: SampledFrame, lock: set[int]) -
         return 0
     line = 0
     for call in syntax.calls_before(tree, frame.line):
-        name = syntax.called_name(call)
-        if not isinstance(call.func, ast.Attribute):
-            continue
-        if name in ("acquire", "release", "__enter__", "__exit__"):
-            target = call.func.value
-        elif name == "enter_context" and call.args:
-            target = call.args[0]
-        else:
-            continue
-        ref = frame.ref(ast.unparse(target))
-        if ref is not None and identities(ref) & lock:
-            line = 0 if name in ("release", "__exit__") else call.lineno
+        for target, takes in _effects(stack.pid, call):
+            ref = frame.ref(target)
+            if ref is not None and identities(ref) & lock:
+                line = call.lineno if takes else 0
     return line
+
+
+def _effects(pid: int, call: ast.Call) -> Iterator[tuple[str, bool]]:
+    """The expressions that a call takes (true) or releases (false) as locks."""
+    name = syntax.called_name(call)
+    if name == "enter_context" and call.args:
+        yield ast.unparse(call.args[0]), True
+    if not isinstance(call.func, ast.Attribute):
+        return
+    if name in _TAKES | _RELEASES:
+        yield ast.unparse(call.func.value), name in _TAKES
+    elif name:
+        for definition in functions_named(pid, name):
+            yield from _effects_of_method(definition, ast.unparse(call.func.value))
+
+
+def _effects_of_method(definition: Definition, owner: str) -> Iterator[tuple[str, bool]]:
+    """What a method leaves taken, or releases, of its owner's locks: `begin()` and `end()` around some work."""
+    known: dict[str, set[bool]] = {}
+    for call in syntax.calls(definition):
+        if isinstance(call.func, ast.Attribute) and syntax.called_name(call) in _TAKES | _RELEASES:
+            known.setdefault(ast.unparse(call.func.value), set()).add(syntax.called_name(call) in _TAKES)
+    for text, ways in known.items():
+        if len(ways) == 1 and text.startswith("self."):
+            yield f"{owner}.{text.removeprefix('self.')}", ways == {True}
+
+
+def functions_named(pid: int, name: str) -> Iterator[Definition]:
+    """The functions of that name in the files of a process's own code that have been read."""
+    for (owner, _), known in _functions.items():
+        if owner == pid:
+            yield from (one for one in known if getattr(one, "name", "") == name)

@@ -15,6 +15,7 @@ from unstall.probes.samples import SampledStack
 from unstall.probes.semaphores import find_pointer, heap_regions, native_id
 
 _MUTEX_LOCKED_WITH_WAITERS = 2
+_SIMPLE_QUEUES = ("_queue.SimpleQueue", "queue.SimpleQueue")
 _NOT_LOCKS = {  # functions that sleep on a private lock of their own, for something else than a lock
     "threading.py": {"wait", "_wait_for_tstate_lock", "join", "_shutdown"},
     "queue.py": {"get", "put", "join"},
@@ -55,24 +56,29 @@ class Mutexes:
             owned = self._pthread_mutex(thread, interpreter, address)
             if owned is not None:
                 return owned
-            ref = self._object_at(interpreter, address, stack)
+            named = self._named(address, stack)
+            places = [] if named else list(find_pointer(interpreter.memory, address))
+            ref = named or self._object_at(interpreter, address, places)
             if ref is None:
-                return self._native_lock(thread, interpreter, address)
+                return self._native_lock(thread, interpreter, address, places)
+            if ref.type_name in _SIMPLE_QUEUES:
+                return Lock(id=f"queue:{thread.pid}/{ref.address:x}", sort="simple-queue", label="an item from a queue")
             return self._thread_lock(thread, interpreter, address, ref, stack) if stack else None
         except Unreadable:
             return None
 
-    def _object_at(self, interpreter: Interpreter, address: int, stack: SampledStack | None) -> Ref | None:
-        """The Python lock object whose waiters sleep at an address."""
-        if stack is not None:
-            text, frame = name_of(stack, {address})
-            ref = frame.ref(text) if frame else None
-            if ref is not None and ref.thread_lock_address() == address:
-                return ref
-        for place in find_pointer(interpreter.memory, address):
+    def _named(self, address: int, stack: SampledStack | None) -> Ref | None:
+        """The lock whose waiters sleep at an address, if the waiting code has a name for it."""
+        text, frame = name_of(stack, {address}) if stack is not None else ("", None)
+        ref = frame.ref(text) if frame else None
+        return ref if ref is not None and ref.thread_lock_address() == address else None
+
+    def _object_at(self, interpreter: Interpreter, address: int, places: list[int]) -> Ref | None:
+        """The Python object, a lock or a SimpleQueue, whose waiters sleep at an address."""
+        for place in places:
             ref = Ref(place - 16, interpreter.heap)
             try:
-                if ref.thread_lock_address() == address:
+                if ref.type_name in _SIMPLE_QUEUES or ref.thread_lock_address() == address:
                     return ref
             except Unreadable:
                 continue
@@ -107,16 +113,16 @@ class Mutexes:
             owner_is_gone=owner_is_gone,
         )
 
-    def _native_lock(self, thread: Thread, interpreter: Interpreter, address: int) -> Lock | None:
-        """A lock inside a C object (a BufferedWriter has one), which stands in the parent's heap too."""
+    def _native_lock(self, thread: Thread, interpreter: Interpreter, address: int, places: list[int]) -> Lock | None:
+        """A lock inside a C object (a BufferedWriter has one), which the same object in the parent has too."""
         stat = procfs.stat(thread.pid)
         parent = self.interpreters.get(stat.ppid) if stat else None
         if stat is None or parent is None or procfs.command(stat.ppid) != procfs.command(thread.pid):
             return None
         if not _in_heap(interpreter.memory, address) or interpreter.memory.u32(address) != 0:
             return None
-        if not _in_heap(parent.memory, address):
-            return None
+        if not _in_heap(parent.memory, address) or not any(_points_to(parent.memory, one, address) for one in places):
+            return None  # made after the fork
         return Lock(
             id=f"lock:{thread.pid}/{address:x}",
             sort="native-lock",
@@ -209,6 +215,13 @@ def _label(what: str, text: str) -> str:
 
 def _inner_library(thread: Thread) -> str:
     return next((one for one in thread.libraries if not one.startswith(("libc", "libpthread", "ld-"))), thread.library)
+
+
+def _points_to(memory: ProcessMemory, place: int, address: int) -> bool:
+    try:
+        return memory.u64(place) == address
+    except Unreadable:
+        return False
 
 
 def _in_heap(memory: ProcessMemory, address: int) -> bool:

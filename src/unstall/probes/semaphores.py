@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import struct
 import time
 from collections.abc import Iterator
@@ -74,6 +75,9 @@ def _examine(
     searched = True
     hints = {hint for thread in threads for hint in _hints(stacks.get(thread.tid))}
     sort, largest = "process-lock", None
+    stack = stacks.get(threads[0].tid)
+    if stack is not None and _is_of_condition(stack, threads[0].last.arguments[0]):
+        return _condition(semaphore, threads, interpreters)
     for pid, interpreter in interpreters.items():
         try:
             address = _mapped_at(interpreter.memory, semaphore)
@@ -99,6 +103,35 @@ def _examine(
         value=value,
         largest=largest if sort == "process-semaphore" and largest and largest < 1 << 30 else None,
         searched=searched and largest is not None,
+    )
+
+
+def _is_of_condition(stack: SampledStack, address: int) -> bool:
+    """Whether a Condition, Event or Barrier counts its sleepers with this semaphore: nobody ever holds it."""
+    top = stack.frames[0] if stack.frames else None
+    if top is None or not top.file.endswith("multiprocessing/synchronize.py"):
+        return False
+    for name in ("_wait_semaphore", "_woken_count", "_sleeping_count"):
+        ref = top.ref(f"self.{name}._semlock")
+        state = ref.semlock() if ref is not None else None
+        if state is not None and state.handle == address:
+            return True
+    return False
+
+
+def _condition(semaphore: Semaphore, threads: list[Thread], interpreters: dict[int, Interpreter]) -> Lock:
+    """What has no holder: any process that has it mapped may end the wait."""
+    sharers = []
+    for pid, interpreter in interpreters.items():
+        with contextlib.suppress(Unreadable):
+            if _mapped_at(interpreter.memory, semaphore) is not None:
+                sharers.append(pid)
+    return Lock(
+        id=semaphore.id,
+        sort="process-condition",
+        label="an event or condition shared between processes",
+        waiters=tuple(thread.tid for thread in threads),
+        sharers=tuple(sharers),
     )
 
 

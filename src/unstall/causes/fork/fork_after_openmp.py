@@ -49,7 +49,7 @@ cause = Cause(
 def from_waits(stall: Stall, processes: Processes) -> Iterator[Finding]:
     """A forked process sleeps on a futex inside an OpenMP library."""
     thread = stall.thread
-    if thread is None or stall.wait.kind not in (Kind.NATIVE, Kind.THREAD_LOCK) or stall.wait.limit_s is not None:
+    if thread is None or stall.wait.kind not in (Kind.NATIVE, Kind.THREAD_LOCK) or stall.wait.ends:
         return
     parent = processes.forked_from(stall.process.pid)
     inside = bool(_POOLS.search(thread.library))

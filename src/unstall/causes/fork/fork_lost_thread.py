@@ -54,8 +54,10 @@ cause = Cause(
 def from_waits(stall: Stall, processes: Processes, stacks: Stacks) -> Iterator[Finding]:
     """A forked process waits for one of its own threads, and has none; its parent has."""
     parent = processes.forked_from(stall.process.pid)
-    if parent is None or stall.wait.kind not in INNER or stall.wait.limit_s is not None or stall.wait.descriptor:
+    if parent is None or stall.wait.kind not in INNER or stall.wait.ends or stall.wait.descriptor:
         return
+    if stall.wait.lock is not None and stall.wait.lock.sort == "process-condition":
+        return  # another process can end it
     if any(serves(one) for one in stacks.of(stall.process.pid) if one.tid != stall.wait.tid):
         return
     lost = [one for one in stacks.of(parent.pid) if not one.main and serves(one)]

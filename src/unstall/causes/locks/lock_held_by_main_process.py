@@ -49,7 +49,7 @@ def from_waits(stall: Stall) -> Iterator[Finding]:
     """A cycle through the loader: main waits for a worker, which waits for a lock of main."""
     kinds = {wait.kind for wait in stall.cycle}
     lock = stall.wait.lock
-    if lock is None or stall.wait.kind is Kind.FILE_LOCK or not kinds & {Kind.LOADER, Kind.HANDOVER}:
+    if lock is None or stall.wait.ends or stall.wait.kind is Kind.FILE_LOCK or not kinds & {Kind.LOADER, Kind.HANDOVER}:
         return  # the locks of files and databases have causes of their own
     for holder in lock.holders:
         if holder.pid != stall.main_pid or stall.process.pid == stall.main_pid:

@@ -5,9 +5,12 @@ A `multiprocessing.Lock` lives in shared memory. A process that is killed (by th
 signal, by `os._exit`) while it holds the lock never releases it, and the operating system does not do it either.
 Everybody who wants the lock waits for ever.
 
+The same happens inside one process: a thread that ends by an exception between `acquire()` and `release()` of an
+`RLock` leaves it locked.
+
 ## How to recognise it
 The semaphore's value is 0 (taken), but in no living process that has it mapped does the lock say that it is held
-there. So whoever took it is gone.
+there. So whoever took it is gone. An `RLock` names its owner: a thread that does not exist any more.
 
 ## Example
 ```python
@@ -44,7 +47,7 @@ cause = Cause(
 def from_waits(stall: Stall, processes: Processes) -> Iterator[Finding]:
     """The lock is taken, and no living process has it."""
     lock = stall.wait.lock
-    if lock is None or stall.wait.kind is not Kind.SHARED_LOCK or stall.wait.limit_s is not None:
+    if lock is None or stall.wait.kind is not Kind.SHARED_LOCK or stall.wait.ends:
         return
     if lock.holders or lock.value != 0 or not lock.searched:
         return
@@ -61,4 +64,26 @@ def from_waits(stall: Stall, processes: Processes) -> Iterator[Finding]:
         Confidence.CERTAIN if only_one else Confidence.POSSIBLE,
         title=f"{stall.role} waits for {lock.label}, whose holder has died",
         because=facts,
+    )
+
+
+@cause.detector
+def of_a_thread(stall: Stall) -> Iterator[Finding]:
+    """An RLock names a thread of this very process as its owner, and that thread has ended."""
+    lock = stall.wait.lock
+    if lock is None or lock.sort != "thread-rlock" or stall.wait.ends:
+        return
+    if not lock.owner_is_gone or lock.holders or lock.inherited_from is not None:
+        return
+    yield cause.finding(
+        Confidence.CERTAIN,
+        title=f"{stall.role} waits for {lock.label}, whose holder, a thread, has ended",
+        because=(
+            stall.fact(f"{stall.role} waits for {lock.label}"),
+            Fact("the thread that it names as its owner does not exist any more", "RLock owner"),
+        ),
+        remedies=(
+            Remedy("Use `with`", "it releases also when an exception ends the thread", "with self.lock:\n    ..."),
+            Remedy("Find out why the thread ended", "the traceback of a thread is printed, and the rest goes on"),
+        ),
     )

@@ -50,7 +50,7 @@ def from_waits(stall: Stall) -> Iterator[Finding]:
     """A cycle in which at least two different locks are waited for."""
     waiting = [wait for wait in stall.cycle if wait.kind in LOCKS and wait.lock is not None]
     locks = {wait.lock.id: wait.lock for wait in waiting if wait.lock is not None}
-    if len(locks) < 2:
+    if len(locks) < 2 or any(wait.ends for wait in waiting):
         return
     holders = [
         holder

@@ -50,7 +50,7 @@ def from_waits(stall: Stall) -> Iterator[Finding]:
     if lock is None or stall.wait.kind not in (Kind.SHARED_LOCK, Kind.THREAD_LOCK):
         return
     mine = [one for one in lock.holders if one.tid == stall.wait.tid and one.file]
-    if not mine or stall.wait.limit_s is not None or ("semaphore" in lock.sort and lock.largest != 1):
+    if not mine or stall.wait.ends or ("semaphore" in lock.sort and lock.largest != 1):
         return
     outer = mine[-1]
     taken = Location(outer.file, outer.line, outer.function, stall.process.pid, stall.role)
