@@ -169,14 +169,15 @@ class GraphBuilder:
         found = []
         for other in self.reader.threads.of(thread.pid):
             stack = self.reader.stacks.get(other.tid)
-            if other.tid == thread.tid or stack is None or not stack.frames or _is_servant(stack):
+            if other.tid == thread.tid or stack is None or not stack.frames or is_servant(stack):
                 continue
             found.append(other)
         return sorted(found, key=lambda one: self.waits[one.tid].kind not in FINITE)
 
 
-def _is_servant(stack: Stack) -> bool:
-    return any(stack.find(file_end, name) for file_end, name in _IDLE_STACKS)
+def is_servant(stack: Stack) -> bool:
+    """A thread that waits for work, or that only serves others; not one that runs the user's code for them."""
+    return not any(stack.user_frames()) and any(stack.find(file_end, name) for file_end, name in _IDLE_STACKS)
 
 
 def _place(stack: Stack | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from unstall.evidence.code import Code
 from unstall.evidence.descriptors import Descriptor, Descriptors
 from unstall.evidence.loaders import Loaders
 from unstall.evidence.locks import Locks
@@ -28,6 +29,7 @@ class WaitReader:
         self.locks = bundle.get(Locks) or Locks()
         self.descriptors = bundle.get(Descriptors) or Descriptors()
         self.loaders = bundle.get(Loaders) or Loaders()
+        self.code = bundle.get(Code) or Code()
 
     def of(self, thread: Thread) -> Wait:
         """What a thread waits for, or does."""

@@ -86,6 +86,7 @@ class Stall(Evidence, frozen=True):
     passed: tuple[Wait, ...] = ()  # the waits on the way here, the training loop's first
     watched_s: float = 0.0
     beyond: Wait | None = None  # what a process outside the training does, on which this wait depends
+    awaited: Wait | None = None  # what somebody does who is at work, and may end this wait
 
     @property
     def in_main(self) -> bool:

@@ -61,7 +61,7 @@ def _looks(stack: SampledStack, loop: RunningLoop) -> Iterator[CheckedFile]:
 
 def _of_loop(checked: CheckedFile, loop: RunningLoop, wanted: str, how: str) -> CheckedFile:
     limit = None if loop.frame.user else loop.frame.value("timeout")
-    limited = syntax.has_limit(loop.node) if loop.frame.user else isinstance(limit, int | float) and limit >= 0
+    limited = loop.limited if loop.frame.user else isinstance(limit, int | float) and limit >= 0
     return msgspec.structs.replace(
         checked,
         wanted=wanted,

@@ -231,8 +231,11 @@ def _socket(pid: int, fd: int, inode: int) -> Descriptor:
     row = network.look_up(pid, inode)
     if row is None:
         return Descriptor(pid, fd, "socket", f"a socket ({inode})")
-    other = network.peer_inode(pid, row)
-    peer_pid = network.owner(other) if other else None
+    other = network.unix_peer(pid, inode) if row.protocol == "unix" else network.peer_inode(pid, row)
+    ends = network.ends(other) if other and row.protocol == "unix" else ()
+    peer_pid = network.owner(other) if other and not ends else None
+    if ends:  # both ends may be open in one process: look for another one
+        peer_pid = next((one.pid for one in ends if one.pid != pid), pid)
     label = f"a connection to {row.peer}" if row.peer else f"a {row.protocol} socket {row.local}".rstrip()
     return Descriptor(
         pid,
@@ -244,6 +247,7 @@ def _socket(pid: int, fd: int, inode: int) -> Descriptor:
         local=row.local,
         peer=row.peer,
         peer_pid=peer_pid,
+        writers=ends,
         waiting_bytes=row.unread,
     )
 

@@ -7,7 +7,10 @@ import socket
 import struct
 from dataclasses import dataclass
 
+from unstall.evidence.descriptors import End
 from unstall.probes import procfs
+
+_SOCK_DIAG = 4  # NETLINK_SOCK_DIAG
 
 _STATES = {
     "01": "established", "02": "connecting", "03": "answering", "04": "closing", "05": "closing", "06": "closed",
@@ -71,6 +74,42 @@ def unix_listener(pid: int, path: str) -> int | None:
 def owner(inode: int) -> int | None:
     """A process that has a socket open."""
     return socket_owners().get(inode)
+
+
+def ends(inode: int) -> tuple[End, ...]:
+    """Every process that has a socket open, with its descriptor."""
+    return tuple(
+        End(pid, fd)
+        for pid in procfs.pids()
+        for fd in procfs.numbers(f"/proc/{pid}/fd")
+        if procfs.link(f"/proc/{pid}/fd/{fd}") == f"socket:[{inode}]"
+    )
+
+
+def unix_peer(pid: int, inode: int) -> int | None:
+    """The inode of the other end of a local socket. The kernel tells it only for one's own network namespace."""
+    if procfs.link(f"/proc/{pid}/ns/net") != procfs.link("/proc/self/ns/net"):
+        return None
+    try:
+        with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _SOCK_DIAG) as kernel:
+            kernel.settimeout(1.0)
+            request = struct.pack("=BBHIIIII", socket.AF_UNIX, 0, 0, 0xFFFFFFFF, inode, 4, 0xFFFFFFFF, 0xFFFFFFFF)
+            kernel.send(struct.pack("=IHHII", 16 + len(request), 20, 1, 1, 0) + request)
+            return _peer_in(kernel.recv(1 << 16))
+    except OSError:
+        return None
+
+
+def _peer_in(answer: bytes) -> int | None:
+    """The attribute UNIX_DIAG_PEER of an answer."""
+    length, sort = struct.unpack_from("=IH", answer)
+    at = 32  # behind the netlink header and unix_diag_msg
+    while sort == 20 and at + 4 <= min(length, len(answer)):
+        size, name = struct.unpack_from("=HH", answer, at)
+        if name == 2:
+            return int(struct.unpack_from("=I", answer, at + 4)[0])
+        at += max(4, (size + 3) & ~3)
+    return None
 
 
 @functools.lru_cache(maxsize=1)
