@@ -38,7 +38,9 @@ def _candidates(builder: GraphBuilder, stall: Stall) -> Iterator[tuple[Thread, b
         on = [reader.descriptors.get(wait.pid, fd) for fd in reader.descriptors.waits.get(wait.tid, ())]
         pids = [end.pid for one in on if one is not None for end in one.writers]
         pids += [one.peer_pid for one in on if one is not None and one.peer_pid]
-        if any(one.find("multiprocessing/managers.py", "serve_client") for pid in pids for one in reader.stacks.of(pid)):
+        if any(
+            one.find("multiprocessing/managers.py", "serve_client") for pid in pids for one in reader.stacks.of(pid)
+        ):
             yield from _anybody(builder, stall)
     for file in reader.descriptors.checked_by(wait.tid) if wait.kind in FINITE else ():
         if file.exists and file.wanted == "gone":
@@ -67,9 +69,10 @@ def _at_work(builder: GraphBuilder, thread: Thread, *, known: bool, depth: int =
     if wait is None or process is None or process.dead or process.stopped or depth > _DEEPEST:
         return None
     stack = builder.reader.stacks.get(thread.tid)
-    if wait.kind is Kind.CHILD and wait.child is not None:
-        child = builder.reader.threads.get(wait.child)
-        return _at_work(builder, child, known=known, depth=depth + 1) if child else None
+    if wait.kind is Kind.CHILD:
+        below = (builder.reader.threads.get(pid) for pid in builder.children_waited_for(wait))
+        works = (_at_work(builder, one, known=known, depth=depth + 1) for one in below if one)
+        return next((one for one in works if one), None)
     if stack is not None and stack.frames and (is_servant(stack) or not any(stack.user_frames())):
         return None
     if stack is not None and stack.frames and _goes_in_circles(stack, builder.reader.code, thread, known=known):
@@ -78,6 +81,8 @@ def _at_work(builder: GraphBuilder, thread: Thread, *, known: bool, depth: int =
         return wait
     if wait.kind is Kind.SLEEPING:
         return wait if wait.limit_s is not None and wait.limit_s <= SHORT_SLEEP_S else None
+    if known and stack is not None and stack.find("asyncio/base_events.py", "_run_once"):  # a coroutine's sleep
+        return wait if thread.still and wait.limit_s is not None and wait.limit_s <= SHORT_SLEEP_S else None
     moves = any(frame.user and frame.moved for frame in stack.frames) if stack and stack.frames else known
     return wait if moves and not thread.still and wait.kind is not Kind.EVENTS else None
 

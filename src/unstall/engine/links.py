@@ -95,13 +95,15 @@ class GraphBuilder:
             relation = "written by" if wait.kind is Kind.PIPE_READ else "read by"
             for pid in dict.fromkeys(end.pid for end in ends if end.pid != thread.pid):
                 self._edge(pipe, self._process_node(pid), relation, "open descriptors in /proc/<pid>/fd")
-        elif wait.kind is Kind.CHILD and wait.child:
-            self._edge(me, self._process_node(wait.child), "the end of", wait.source)
+        elif wait.kind is Kind.CHILD:
+            for child in self.children_waited_for(wait):
+                grade = Grade.EXACT if wait.child else Grade.INFERRED
+                self._edge(me, self._process_node(child), "the end of", wait.source, grade)
         elif wait.kind is Kind.SOCKET_READ and wait.descriptor and wait.descriptor.peer_pid:
             socket = self.graph.add(Node(f"socket:{wait.descriptor.local}", "socket", wait.text))
             self._edge(me, socket, "", wait.source)
             if wait.descriptor.peer_pid != thread.pid:
-                peer = self._process_node(wait.descriptor.peer_pid)
+                peer = self._server_node(wait.descriptor.peer_pid)
                 self._edge(socket, peer, "served by", "/proc/net/tcp and open descriptors")
         elif wait.kind is Kind.SLEEPING:
             self._connect_polled_child(me, thread)
@@ -144,6 +146,21 @@ class GraphBuilder:
         process = self.reader.processes.get(pid)
         command = f": {process.command}" if process and process.command else ""
         return self.graph.add(Node(f"process:{pid}", "process", f"pid {pid}{command}"))
+
+    def _server_node(self, pid: int) -> str:
+        """Of a Python process with several busy threads it is not known which one serves: then the process."""
+        busy = [one for one in self.reader.stacks.of(pid) if one.frames and not is_servant(one)]
+        if len(busy) < 2:
+            return self._process_node(pid)
+        return self.graph.add(Node(f"process:{pid}", "process", f"{role_of(self.reader, pid)} (pid {pid})"))
+
+    def children_waited_for(self, wait: Wait) -> list[int]:
+        """The child that a thread waits for; a program that is no Python may wait for any of its children."""
+        if wait.child:
+            return [wait.child]
+        if self.reader.stacks.get(wait.tid) is not None:
+            return []
+        return [one.pid for one in self.reader.processes.children(wait.pid) if not one.dead]
 
     def _connect_polled_child(self, me: str, thread: Thread) -> None:
         """A sleep between two looks at a child that can't go on before this process reads its output."""

@@ -31,6 +31,7 @@ class DescriptorProbe:
 
     def __init__(self, memories: dict[int, ProcessMemory]) -> None:
         self.memories = memories
+        network.socket_owners.cache_clear()  # connections come and go between two looks
         self.unexamined: list[Unexamined] = []
         self._ends: dict[int, tuple[list[End], list[End]]] | None = None
 
@@ -50,6 +51,8 @@ class DescriptorProbe:
             for fd in fds:
                 if (thread.pid, fd) not in found:
                     descriptor = self.describe(thread.pid, fd)
+                    if descriptor is None and _went_on(thread):
+                        descriptor = Descriptor(thread.pid, fd, "closed", "a descriptor that was closed meanwhile")
                     if descriptor:
                         found[thread.pid, fd] = descriptor
         return Descriptors(tuple(found.values()), tuple(openings), waits=waits)
@@ -180,6 +183,12 @@ class DescriptorProbe:
             sort = "missing"
         others = [pid for pid in procfs.pids() if pid != thread.pid and _has_open(pid, full)] if sort == "fifo" else []
         return Opening(thread.tid, full, sort, filesystem_of(thread.pid, full), tuple(others))
+
+
+def _went_on(thread: Thread) -> bool:
+    """It is not in the system call any more in which it was last seen."""
+    name, arguments, *_ = procfs.syscall(thread.pid, thread.tid)
+    return (name, arguments) != (thread.last.syscall, thread.last.arguments)
 
 
 def _registered(pid: int, epoll: int) -> list[int]:

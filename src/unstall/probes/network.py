@@ -49,17 +49,20 @@ def peer_inode(pid: int, row: SocketRow) -> int | None:
     """The inode of the other end, when it is on this machine."""
     if not row.protocol.startswith("tcp") or not row.peer:
         return None
+    listener = None
     for protocol in ("tcp", "tcp6"):
         for line in (procfs.read(f"/proc/{pid}/net/{protocol}", 1 << 24) or "").splitlines()[1:]:
             words = line.split()
             if len(words) > 9:
                 other = _row(protocol, words)
+                if other.state == "listening" and _listens_for(other.local, row.peer):
+                    listener = other.inode  # it has not accepted the connection yet
                 if (_plain(other.local), _plain(other.peer)) == (
                     _plain(row.peer),
                     _plain(row.local),
                 ) and other.inode:
                     return other.inode
-    return None
+    return listener if _is_local(row) else None
 
 
 def unix_listener(pid: int, path: str) -> int | None:
@@ -122,6 +125,17 @@ def socket_owners() -> dict[int, int]:
             if target.startswith("socket:["):
                 found.setdefault(int(target[8:-1]), pid)
     return found
+
+
+def _listens_for(local: str, peer: str) -> bool:
+    host, _, port = _plain(local).rpartition(":")
+    return _plain(peer) == _plain(local) or (host in ("0.0.0.0", "::", "") and peer.rpartition(":")[2] == port)
+
+
+def _is_local(row: SocketRow) -> bool:
+    """Both ends have the same address, or the loopback's: the server is on this machine."""
+    mine, other = (_plain(one).rpartition(":")[0] for one in (row.local, row.peer))
+    return mine == other or other.startswith("127.") or other == "::1"
 
 
 def _plain(address: str) -> str:
