@@ -223,6 +223,8 @@ def _number_inside(path: str, size: int) -> int | None:
             words = file.read(64).split()
     except OSError:
         return None
+    if any(not one.isdigit() and one != os.uname().nodename for one in words[1:]):
+        return None  # the number may be that of a process of another machine
     return int(words[0]) if words and words[0].isdigit() and len(words[0]) < 8 else None
 
 
