@@ -73,9 +73,12 @@ def _at_work(builder: GraphBuilder, thread: Thread, *, known: bool, depth: int =
         below = (builder.reader.threads.get(pid) for pid in builder.children_waited_for(wait))
         works = (_at_work(builder, one, known=known, depth=depth + 1) for one in below if one)
         return next((one for one in works if one), None)
-    if stack is not None and stack.frames and (is_servant(stack) or not any(stack.user_frames())):
+    if stack is None or not stack.frames:
+        if builder.reader.stacks.of(thread.pid):
+            return None  # a thread of a library in a Python process
+    elif is_servant(stack) or not any(stack.user_frames()):
         return None
-    if stack is not None and stack.frames and _goes_in_circles(stack, builder.reader.code, thread, known=known):
+    elif _goes_in_circles(stack, builder.reader.code, thread, known=known):
         return None
     if wait.kind is Kind.RUNNING:
         return wait
