@@ -76,9 +76,11 @@ def _at_work(builder: GraphBuilder, thread: Thread, *, known: bool, depth: int =
     if stack is None or not stack.frames:
         if builder.reader.stacks.of(thread.pid):
             return None  # a thread of a library in a Python process
-    elif is_servant(stack) or not any(stack.user_frames()):
-        return None
-    elif _goes_in_circles(stack, builder.reader.code, thread, known=known):
+    elif (
+        is_servant(stack)
+        or not any(stack.user_frames())
+        or _goes_in_circles(stack, builder.reader.code, thread, known=known)
+    ):
         return None
     if wait.kind is Kind.RUNNING:
         return wait
