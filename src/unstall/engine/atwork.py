@@ -14,11 +14,15 @@ from unstall.evidence.threads import Thread
 
 SHORT_SLEEP_S = 60.0
 _DEEPEST = 4
+_ASKS = {"exists", "isfile", "is_file", "lexists", "isdir", "is_dir", "islink", "is_symlink"}
 _SLEEPS = {"sleep", "print", "flush", "write", "info", "debug", "time"}
 
 
 def who_is_at_work(builder: GraphBuilder, stall: Stall) -> Wait | None:
     """What a thread does that may end this stall's wait; None where nobody was seen who could."""
+    checked = builder.reader.descriptors.checked_by(stall.wait.tid) if stall.wait.kind in FINITE else ()
+    if any(one.wanted == "gone" and not one.exists and one.how in _ASKS for one in checked):
+        return stall.wait  # what it waited for has just happened
     chain = {wait.tid for wait in (*stall.passed, *stall.cycle)}
     for thread, known in _candidates(builder, stall):
         if thread.tid not in chain and (found := _at_work(builder, thread, known=known)):

@@ -77,9 +77,16 @@ def _module(pid: int, file: str) -> ast.Module | None:
 def code_of(pid: int, loop: RunningLoop) -> list[CalledCode]:
     """The loop itself, and the functions that it calls."""
     around = tree_of(pid, loop.frame) if loop.frame.user else None
-    found = [CalledCode(loop.node, {**_assigned(syntax.body_of(around or loop.node)), **_assigned(loop.node)})]
+    before = _assigned(around) if around is not None else {}
+    flags = {name: value for name, value in before.items() if _is_flags(value)}
+    found = [CalledCode(loop.node, {**flags, **_assigned(loop.node)})]
     _follow(pid, loop.frame.file, found[0], found, _DEPTH)
     return found
+
+
+def _is_flags(value: ast.expr) -> bool:
+    """`os.O_CREAT | os.O_EXCL`."""
+    return isinstance(value, ast.BinOp) and isinstance(value.op, ast.BitOr)
 
 
 def _follow(pid: int, file: str, code: CalledCode, found: list[CalledCode], depth: int) -> None:
