@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
+from unstall.engine.atwork import who_is_at_work
 from unstall.engine.links import GraphBuilder
 from unstall.engine.progress import batches_move, is_passing, verdict
 from unstall.engine.stalls import find_stalls
@@ -33,7 +34,7 @@ def diagnose(bundle: Bundle, causes: Iterable[Cause]) -> Diagnosis:
         reader = WaitReader(bundle)
         builder = GraphBuilder(reader)
         graph = builder.build()
-        stalls = find_stalls(builder, graph)
+        stalls = [_with_work(builder, one) for one in find_stalls(builder, graph)]
         if not batches_move(reader) and not reader.processes.ended:
             stuck = [one for one in stalls if not is_passing(reader, one)]
             findings += _from_stalls(bundle, known, stuck)
@@ -86,6 +87,11 @@ def _from_stalls(bundle: Bundle, causes: list[Cause], stalls: list[Stall]) -> li
     return found
 
 
+def _with_work(builder: GraphBuilder, stall: Stall) -> Stall:
+    awaited = who_is_at_work(builder, stall)
+    return msgspec.structs.replace(stall, awaited=awaited) if awaited else stall
+
+
 def _call(detector: Detector, bundle: Bundle, stall: Stall | None) -> Iterator[Finding]:
     """Call a detector with the evidence that it names; not at all where some is missing."""
     arguments: list[Evidence] = []
@@ -100,13 +106,17 @@ def _call(detector: Detector, bundle: Bundle, stall: Stall | None) -> Iterator[F
 def _complete(finding: Finding, stall: Stall) -> Finding:
     """What the stall knows and the detector did not say: the chain, the sample, the place.
 
-    Nothing is certain where the chain has a step that could only be supposed.
+    Nothing is certain where the chain has a step that could only be supposed, and nothing more than possible where
+    somebody is at work who will end it.
     """
-    supposed = any(link.grade is Grade.UNKNOWN for link in stall.chain)
-    certain = finding.confidence is Confidence.CERTAIN
+    confidence = finding.confidence
+    if confidence is Confidence.CERTAIN and any(link.grade is Grade.UNKNOWN for link in stall.chain):
+        confidence = Confidence.LIKELY
+    if stall.awaited:
+        confidence = Confidence.POSSIBLE
     return msgspec.structs.replace(
         finding,
-        confidence=Confidence.LIKELY if supposed and certain else finding.confidence,
+        confidence=confidence,
         chain=finding.chain or stall.chain,
         sample=finding.sample if finding.sample is not None else stall.sample,
         where=finding.where or stall.where(),

@@ -106,13 +106,15 @@ class GraphBuilder:
             relation = "written by" if wait.kind is Kind.PIPE_READ else "read by"
             for pid in dict.fromkeys(end.pid for end in ends if end.pid != thread.pid):
                 self._edge(pipe, self._process_node(pid), relation, "open descriptors in /proc/<pid>/fd")
-        elif wait.kind is Kind.CHILD and wait.child:
-            self._edge(me, self._process_node(wait.child), "the end of", wait.source)
+        elif wait.kind is Kind.CHILD:
+            for child in self.children_waited_for(wait):
+                grade = Grade.EXACT if wait.child else Grade.INFERRED
+                self._edge(me, self._process_node(child), "the end of", wait.source, grade)
         elif wait.kind is Kind.SOCKET_READ and wait.descriptor and wait.descriptor.peer_pid:
             socket = self.graph.add(Node(f"socket:{wait.descriptor.local}", "socket", wait.text))
             self._edge(me, socket, "", wait.source)
             if wait.descriptor.peer_pid != thread.pid:
-                peer = self._process_node(wait.descriptor.peer_pid)
+                peer = self._server_node(wait.descriptor.peer_pid)
                 self._edge(socket, peer, "served by", "/proc/net/tcp and open descriptors")
         elif wait.kind is Kind.SLEEPING:
             self._connect_polled_child(me, thread)
@@ -165,6 +167,21 @@ class GraphBuilder:
         command = f": {process.command}" if process and process.command else ""
         return self.graph.add(Node(f"process:{pid}", "process", f"pid {pid}{command}"))
 
+    def _server_node(self, pid: int) -> str:
+        """Of a Python process with several busy threads it is not known which one serves: then the process."""
+        busy = [one for one in self.reader.stacks.of(pid) if one.frames and not is_servant(one)]
+        if len(busy) < 2:
+            return self._process_node(pid)
+        return self.graph.add(Node(f"process:{pid}", "process", f"{role_of(self.reader, pid)} (pid {pid})"))
+
+    def children_waited_for(self, wait: Wait) -> list[int]:
+        """The child that a thread waits for; a program that is no Python may wait for any of its children."""
+        if wait.child:
+            return [wait.child]
+        if self.reader.stacks.get(wait.tid) is not None:
+            return []
+        return [one.pid for one in self.reader.processes.children(wait.pid) if not one.dead]
+
     def _connect_polled_child(self, me: str, thread: Thread) -> None:
         """A sleep between two looks at a child that can't go on before this process reads its output."""
         for child in self.reader.processes.children(thread.pid):
@@ -205,7 +222,7 @@ class GraphBuilder:
             stack = self.reader.stacks.get(thread.tid)
             if thread.pid not in condition.sharers or thread.tid in condition.waiters or stack is None:
                 continue
-            if not stack.frames or _is_servant(stack) or self.waits[thread.tid].kind is Kind.INDEX:
+            if not stack.frames or is_servant(stack) or self.waits[thread.tid].kind is Kind.INDEX:
                 continue
             source = "the processes that share it"
             self._edge(target, thread_node(thread.tid), "perhaps ended by", source, Grade.INFERRED)
@@ -215,14 +232,16 @@ class GraphBuilder:
         found = []
         for other in self.reader.threads.of(thread.pid):
             stack = self.reader.stacks.get(other.tid)
-            if other.tid == thread.tid or stack is None or not stack.frames or _is_servant(stack):
+            if other.tid == thread.tid or stack is None or not stack.frames or is_servant(stack):
                 continue
             found.append(other)
         return sorted(found, key=lambda one: self.waits[one.tid].kind not in FINITE)
 
 
-def _is_servant(stack: Stack) -> bool:
-    """A thread that serves others, or one of a pool that has no job: its innermost frame is the pool's own."""
+def is_servant(stack: Stack) -> bool:
+    """A thread that serves others, or one of a pool that has no job; not one that runs the user's code for them."""
+    if any(stack.user_frames()):
+        return False
     has_no_job = any(stack.frames[0].calls(*one) for one in _JOB_LOOPS)
     return has_no_job or any(stack.find(file_end, name) for file_end, name in _IDLE_STACKS)
 

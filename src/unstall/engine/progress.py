@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from unstall.engine.waits import WaitReader
+from unstall.evidence.motion import loops_of
+from unstall.evidence.stacks import Stack
 from unstall.evidence.stall import FINITE, Kind, Stall
 from unstall.model.diagnosis import Verdict
 from unstall.model.finding import Confidence, Finding
@@ -21,8 +23,15 @@ def is_passing(reader: WaitReader, stall: Stall) -> bool:
     for wait in stall.passed:
         stack = reader.stacks.get(wait.tid)
         if stack is not None and wait.kind not in FINITE and any(one.user and one.moved for one in stack.frames):
-            return True
+            return not _goes_in_circles(reader, stack)
     return False
+
+
+def _goes_in_circles(reader: WaitReader, stack: Stack) -> bool:
+    """All that moved is inside one loop without a limit: it tries again and again."""
+    around = [one for one in loops_of(stack, reader.code) if one.endless and one.rounds]
+    moved = [one for one in stack.frames if one.user and one.moved]
+    return bool(around) and stack.frames.index(around[-1].frame) >= stack.frames.index(moved[-1])
 
 
 def verdict(reader: WaitReader, stalls: list[Stall], findings: list[Finding]) -> tuple[Verdict, str]:
@@ -59,6 +68,8 @@ def _main_works(stall: Stall) -> bool:
 
 def ends_by_itself(stall: Stall) -> bool:
     """Whether the root of the chain computes, sleeps, or waits with a time limit."""
+    if stall.awaited is not None:
+        return True
     if stall.cycle:
         return any(one.limit_s is not None for one in stall.cycle)
     if stall.wait.kind in FINITE:
@@ -76,7 +87,7 @@ def _doing(stall: Stall) -> str:
     if stall.wait.kind is Kind.SLEEPING:
         limit = stall.wait.limit_s
         return f"sleeps, and wakes up in {limit:.1f} s" if limit is not None else "sleeps"
-    return f"waits for {stall.wait.text}"
+    return f"waits for {stall.wait.text}" + (f", on which pid {stall.awaited.pid} works" if stall.awaited else "")
 
 
 def _ended(reader: WaitReader) -> tuple[Verdict, str]:

@@ -172,6 +172,8 @@ class WaitReader:
     def _descriptor_wait(
         self, thread: Thread, call: str, descriptor: Descriptor, source: str, limit: float | None
     ) -> Wait:
+        if descriptor.sort == "closed":
+            return self._wait(thread, Kind.RUNNING, "nothing: it went on while it was looked at", source)
         reads = call in _READS or call in _POLLS
         if descriptor.sort == "socket":
             kind = Kind.SOCKET_READ

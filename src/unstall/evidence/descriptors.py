@@ -17,7 +17,7 @@ class End(msgspec.Struct, frozen=True):
 
 
 class Descriptor(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One open file descriptor. `sort` is pipe, fifo, socket, file, terminal, eventfd, null or other."""
+    """One open file descriptor. `sort` is pipe, fifo, socket, file, terminal, eventfd, null, closed or other."""
 
     pid: int
     fd: int

@@ -40,7 +40,13 @@ class ActiveLoop:
         """Its source has no limit: no finite iterable, no counter, no clock on a way out."""
         if not isinstance(self.node, ast.While) and self._goes_over_endless(self.node.iter):
             return not any(way.guards and syntax.is_clocked(way) for way in self.exits)
-        return not syntax.has_limit(self.node)
+        return not syntax.has_limit(self.node, self._switched_off)
+
+    @property
+    def _switched_off(self) -> set[str]:
+        """What a way out asks for, and is None: `timeout` where there is none."""
+        kinds = {name: values for name, values in self.frame.watched.items() if name.startswith("type(")}
+        return {name[5:-1] for name, values in kinds.items() if values and set(values) == {"NoneType"}}
 
     @property
     def may_be_endless(self) -> bool:

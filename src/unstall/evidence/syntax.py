@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 
 LoopNode = ast.While | ast.For | ast.AsyncFor
@@ -229,8 +229,8 @@ def is_endless_iterable(expression: ast.expr) -> bool:
     return name in _ENDLESS
 
 
-def has_limit(loop: LoopNode) -> bool:
-    """Whether the loop counts its rounds, or looks at a clock, on a way out."""
+def has_limit(loop: LoopNode, off: Container[str] = ()) -> bool:
+    """Whether the loop counts its rounds, or looks at a clock, on a way out. `off`: what is known to be None."""
     if not isinstance(loop, ast.While):
         if not is_endless_iterable(loop.iter):
             return True
@@ -245,12 +245,28 @@ def has_limit(loop: LoopNode) -> bool:
         if isinstance(target, ast.Name)
     }
     for way in exits(loop):
+        if off and any(_needs(guard, off) for guard in way.guards):
+            continue
         for guard in way.guards:
             if _reads_clock(guard) or any(isinstance(one, ast.Name) and one.id in clocks for one in ast.walk(guard)):
                 return True
             if _compares_counter(guard, counters):
                 return True
     return False
+
+
+def asked_for(guard: ast.expr) -> list[str]:
+    """What must not be None for a test to be true: `timeout` in `timeout is not None and time() > timeout`."""
+    if isinstance(guard, ast.BoolOp):
+        return [text for part in guard.values for text in asked_for(part)] if isinstance(guard.op, ast.And) else []
+    if isinstance(guard, ast.Compare) and isinstance(guard.ops[0], ast.IsNot) and _plain(guard.left):
+        other = guard.comparators[0]
+        return [ast.unparse(guard.left)] if isinstance(other, ast.Constant) and other.value is None else []
+    return [ast.unparse(guard)] if isinstance(guard, ast.Name | ast.Attribute) and _plain(guard) else []
+
+
+def _needs(guard: ast.expr, off: Container[str]) -> bool:
+    return any(text in off for text in asked_for(guard))
 
 
 def is_clocked(way: Exit) -> bool:

@@ -36,6 +36,16 @@ class RunningLoop:
     frame: SampledFrame
     node: syntax.LoopNode
 
+    @property
+    def limited(self) -> bool:
+        """It counts its rounds or looks at a clock; a limit that is switched off, `timeout=None`, is none."""
+        asked = {text for way in syntax.exits(self.node) for guard in way.guards for text in syntax.asked_for(guard)}
+        return syntax.has_limit(self.node, {text for text in asked if self._is_none(text)})
+
+    def _is_none(self, text: str) -> bool:
+        ref = self.frame.ref(text)
+        return ref is not None and ref.is_none
+
 
 def running_loops(stack: SampledStack) -> Iterator[RunningLoop]:
     """The loops that a thread is inside of, innermost first, down to torch's loader.
@@ -66,9 +76,17 @@ def _module(pid: int, file: str) -> ast.Module | None:
 
 def code_of(pid: int, loop: RunningLoop) -> list[CalledCode]:
     """The loop itself, and the functions that it calls."""
-    found = [CalledCode(loop.node, _assigned(loop.node))]
+    around = tree_of(pid, loop.frame) if loop.frame.user else None
+    before = _assigned(around) if around is not None else {}
+    flags = {name: value for name, value in before.items() if _is_flags(value)}
+    found = [CalledCode(loop.node, {**flags, **_assigned(loop.node)})]
     _follow(pid, loop.frame.file, found[0], found, _DEPTH)
     return found
+
+
+def _is_flags(value: ast.expr) -> bool:
+    """`os.O_CREAT | os.O_EXCL`."""
+    return isinstance(value, ast.BinOp) and isinstance(value.op, ast.BitOr)
 
 
 def _follow(pid: int, file: str, code: CalledCode, found: list[CalledCode], depth: int) -> None:

@@ -14,7 +14,7 @@ from unstall.evidence.descriptors import CheckedFile
 from unstall.probes import procfs
 from unstall.probes.calledcode import CalledCode, RunningLoop, code_of, running_loops
 from unstall.probes.code import source_path
-from unstall.probes.paths import Meanings, path_of
+from unstall.probes.paths import Meanings, path_of, paths_near
 from unstall.probes.samples import SampledStack
 
 _EXIST = {"exists", "isfile", "is_file", "lexists", "access", "isdir", "is_dir", "islink", "is_symlink"}
@@ -40,7 +40,7 @@ def collect(stacks: list[SampledStack]) -> list[CheckedFile]:
 
 def _looks(stack: SampledStack, loop: RunningLoop) -> Iterator[CheckedFile]:
     """The files that one loop looks at, each once, those first of which it is clear what the loop wants."""
-    soft = _soft_lock(loop)
+    soft = _soft_lock(stack.pid, loop)
     if soft is not None:
         yield _of_loop(describe(stack, soft), loop, GONE, "create")
         return
@@ -61,7 +61,7 @@ def _looks(stack: SampledStack, loop: RunningLoop) -> Iterator[CheckedFile]:
 
 def _of_loop(checked: CheckedFile, loop: RunningLoop, wanted: str, how: str) -> CheckedFile:
     limit = None if loop.frame.user else loop.frame.value("timeout")
-    limited = syntax.has_limit(loop.node) if loop.frame.user else isinstance(limit, int | float) and limit >= 0
+    limited = loop.limited if loop.frame.user else isinstance(limit, int | float) and limit >= 0
     return msgspec.structs.replace(
         checked,
         wanted=wanted,
@@ -73,14 +73,15 @@ def _of_loop(checked: CheckedFile, loop: RunningLoop, wanted: str, how: str) -> 
     )
 
 
-def _soft_lock(loop: RunningLoop) -> str | None:
+def _soft_lock(pid: int, loop: RunningLoop) -> str | None:
     """The file of a `filelock.SoftFileLock`, which calls a method of another file to make it."""
     if not loop.frame.file.endswith(_SOFT_LOCK[0]):
         return None
     owner = loop.frame.local("self")
     if owner is None or not owner.type_name().endswith(_SOFT_LOCK[1]):
         return None
-    return path_of(loop.frame, ast.parse("self._context.lock_file", mode="eval").body)
+    known = path_of(loop.frame, ast.parse("self._context.lock_file", mode="eval").body)
+    return known or next((one for one in paths_near(loop.frame) if os.path.isfile(source_path(pid, one))), None)
 
 
 def _arguments(call: ast.Call) -> list[ast.expr]:
@@ -222,6 +223,8 @@ def _number_inside(path: str, size: int) -> int | None:
             words = file.read(64).split()
     except OSError:
         return None
+    if any(not one.isdigit() and one != os.uname().nodename for one in words[1:]):
+        return None  # the number may be that of a process of another machine
     return int(words[0]) if words and words[0].isdigit() and len(words[0]) < 8 else None
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from unstall.evidence.code import Code, functions_in
 from unstall.evidence.stacks import Frame
 from unstall.model.diagnosis import Unexamined
+from unstall.probes import procfs
 
 LARGEST_FILE = 1 << 20
 
@@ -22,6 +23,8 @@ def source_path(pid: int, file: str) -> str:
 
 def read_source(pid: int, file: str) -> str | None:
     """The text of a source file of that process."""
+    if file == "<string>":
+        return command_text(pid)
     try:
         path = source_path(pid, file)
         if os.path.getsize(path) > LARGEST_FILE:
@@ -30,6 +33,13 @@ def read_source(pid: int, file: str) -> str | None:
             return stream.read()
     except OSError:
         return None
+
+
+def command_text(pid: int) -> str | None:
+    """The program that was given to Python as text, with `-c`; not the one by which multiprocessing starts."""
+    words = procfs.command(pid)
+    text = words[words.index("-c") + 1] if "-c" in words[:-1] else None
+    return text if text and "multiprocessing" not in text else None
 
 
 def collect(frames: Iterable[tuple[int, Frame]]) -> tuple[Code, list[Unexamined]]:

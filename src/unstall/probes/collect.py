@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from unstall.evidence.descriptors import Descriptors
+from unstall.evidence.descriptors import CheckedFile, Descriptors
 from unstall.evidence.loaders import Loaders
 from unstall.evidence.locks import Lock, Locks
 from unstall.evidence.stacks import Frame, Stack, Stacks
@@ -45,6 +45,7 @@ PAUSE_S = 0.09  # between two samples
 KERNEL_READINGS = 4
 MOST_PYTHONS = 96
 MOST_BLOCKED = 96
+MOST_NEWCOMERS = 32
 
 
 class Collection:
@@ -74,6 +75,7 @@ class Collection:
         while True:
             last = time.monotonic() >= until
             if last or time.monotonic() >= next_reading:
+                self._welcome(processes.descendants(self.root))
                 self.threads.look()
                 next_reading = time.monotonic() + span_s / (KERNEL_READINGS - 1)
                 stacks = self.stacks.look(spy_too=True)
@@ -84,9 +86,20 @@ class Collection:
                 return
             time.sleep(max(0.0, min(PAUSE_S, until - time.monotonic())))
 
+    def include_those_behind(self, bundle: Bundle) -> None:
+        """Watch from now on, too, who holds or serves what was waited for, and what was started meanwhile."""
+        locks, descriptors = bundle.get(Locks) or Locks(), bundle.get(Descriptors) or Descriptors()
+        behind = _strangers(list(locks.all), descriptors)
+        self._welcome([pid for pid in behind if procfs.stat(pid) is not None])
+        for pid in self.threads.pids:
+            if pid not in self.stacks.scripts and len(self.stacks.scripts) < MOST_PYTHONS and processes.is_python(pid):
+                self.stacks.add(pid)
+
+    def _welcome(self, pids: list[int]) -> None:
+        self.threads.pids += [pid for pid in dict.fromkeys(pids) if pid not in self.threads.pids][:MOST_NEWCOMERS]
+
     def bundle(self) -> Bundle:
         """Look at locks and descriptors, and put everything together."""
-        begin_look()
         memories = self._memories()
         threads = self.threads.finish(memories)
         blocked = [one for one in threads if one.last.state != "R" and one.last.syscall][:MOST_BLOCKED]
@@ -167,11 +180,17 @@ def _with_native_names(thread: Thread, stacks: tuple[Stack, ...]) -> Thread:
     return msgspec.structs.replace(thread, native=spy.native_names(thread.pid, thread.tid))
 
 
+def _owners(file: CheckedFile) -> tuple[int, ...]:
+    """The processes that a lock file seems to belong to."""
+    return (*file.opened_by, *((file.pid_inside,) if file.pid_inside and file.pid_alive else ()))
+
+
 def _strangers(locks: list[Lock], descriptors: Descriptors) -> list[int]:
     pids = [holder.pid for lock in locks for holder in lock.holders]
     for one in descriptors.all:
         pids += [end.pid for end in (*one.readers, *one.writers)] + ([one.peer_pid] if one.peer_pid else [])
     pids += [pid for one in descriptors.openings for pid in one.others]
+    pids += [pid for one in descriptors.checked for pid in _owners(one)]
     return [pid for pid in pids if pid != os.getpid()]
 
 

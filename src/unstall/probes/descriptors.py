@@ -14,6 +14,7 @@ from unstall.evidence.descriptors import Descriptor, Descriptors, End, Opening
 from unstall.evidence.threads import Thread
 from unstall.model.diagnosis import Unexamined
 from unstall.probes import network, procfs
+from unstall.probes.moment import ask_anew
 from unstall.probes.python.memory import ProcessMemory, Unreadable
 
 _FIRST_IS_FD = {
@@ -31,6 +32,7 @@ class DescriptorProbe:
 
     def __init__(self, memories: dict[int, ProcessMemory]) -> None:
         self.memories = memories
+        ask_anew(network.socket_owners)  # connections come and go between two looks
         self.unexamined: list[Unexamined] = []
         self._ends: dict[int, tuple[list[End], list[End]]] | None = None
 
@@ -50,6 +52,8 @@ class DescriptorProbe:
             for fd in fds:
                 if (thread.pid, fd) not in found:
                     descriptor = self.describe(thread.pid, fd)
+                    if descriptor is None and _went_on(thread):
+                        descriptor = Descriptor(thread.pid, fd, "closed", "a descriptor that was closed meanwhile")
                     if descriptor:
                         found[thread.pid, fd] = descriptor
         return Descriptors(tuple(found.values()), tuple(openings), waits=waits)
@@ -182,6 +186,12 @@ class DescriptorProbe:
         return Opening(thread.tid, full, sort, filesystem_of(thread.pid, full), tuple(others))
 
 
+def _went_on(thread: Thread) -> bool:
+    """It is not in the system call any more in which it was last seen."""
+    name, arguments, *_ = procfs.syscall(thread.pid, thread.tid)
+    return (name, arguments) != (thread.last.syscall, thread.last.arguments)
+
+
 def _registered(pid: int, epoll: int) -> list[int]:
     """The connections that an epoll descriptor watches; the descriptor itself where there are none.
 
@@ -231,8 +241,11 @@ def _socket(pid: int, fd: int, inode: int) -> Descriptor:
     row = network.look_up(pid, inode)
     if row is None:
         return Descriptor(pid, fd, "socket", f"a socket ({inode})")
-    other = network.peer_inode(pid, row)
-    peer_pid = network.owner(other) if other else None
+    other = network.unix_peer(pid, inode) if row.protocol == "unix" else network.peer_inode(pid, row)
+    ends = network.ends(other) if other and row.protocol == "unix" else ()
+    peer_pid = network.owner(other) if other and not ends else None
+    if ends:  # both ends may be open in one process: look for another one
+        peer_pid = next((one.pid for one in ends if one.pid != pid), pid)
     label = f"a connection to {row.peer}" if row.peer else f"a {row.protocol} socket {row.local}".rstrip()
     return Descriptor(
         pid,
@@ -244,6 +257,7 @@ def _socket(pid: int, fd: int, inode: int) -> Descriptor:
         local=row.local,
         peer=row.peer,
         peer_pid=peer_pid,
+        writers=ends,
         waiting_bytes=row.unread,
     )
 

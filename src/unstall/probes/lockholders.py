@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from unstall.evidence import syntax
 from unstall.evidence.locks import Holder
 from unstall.probes.code import read_source
-from unstall.probes.moment import once_per_look
+from unstall.probes.moment import kept_for_one_look
 from unstall.probes.python.memory import Unreadable
 from unstall.probes.python.objects import Ref
 from unstall.probes.samples import SampledFrame, SampledStack
@@ -18,6 +18,7 @@ _DEEPEST_MANAGER = 4
 _MANAGED = 1 << 80  # above all addresses
 _TAKES, _RELEASES = {"acquire", "__enter__"}, {"release", "__exit__"}
 Definition = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+_functions: dict[tuple[int, str], list[Definition]] = kept_for_one_look({})
 
 
 def identities(ref: Ref) -> set[int]:
@@ -75,7 +76,10 @@ def tree_of(pid: int, frame: SampledFrame) -> ast.AST | None:
     """The syntax tree of the function that a frame of user code runs."""
     if not frame.user:
         return None
-    around = [one for one in _definitions(pid, frame.file) if _runs(one, frame)]
+    key = (pid, frame.file)
+    if key not in _functions:
+        _functions[key] = _definitions(read_source(pid, frame.file) or "")
+    around = [one for one in _functions[key] if _runs(one, frame)]
     return around[-1] if around else None
 
 
@@ -87,10 +91,9 @@ def _runs(node: Definition, frame: SampledFrame) -> bool:
     return frame.first_line in (0, first) and first <= frame.line <= (node.end_lineno or 0)
 
 
-@once_per_look
-def _definitions(pid: int, file: str) -> list[Definition]:
+def _definitions(source: str) -> list[Definition]:
     try:
-        module = ast.parse(read_source(pid, file) or "")
+        module = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError):
         return []
     kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda

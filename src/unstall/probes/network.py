@@ -6,8 +6,11 @@ import socket
 import struct
 from dataclasses import dataclass
 
+from unstall.evidence.descriptors import End
 from unstall.probes import procfs
 from unstall.probes.moment import once_per_look
+
+_SOCK_DIAG = 4  # NETLINK_SOCK_DIAG
 
 _STATES = {
     "01": "established", "02": "connecting", "03": "answering", "04": "closing", "05": "closing", "06": "closed",
@@ -46,17 +49,20 @@ def peer_inode(pid: int, row: SocketRow) -> int | None:
     """The inode of the other end, when it is on this machine."""
     if not row.protocol.startswith("tcp") or not row.peer:
         return None
+    listener = None
     for protocol in ("tcp", "tcp6"):
         for line in (procfs.read(f"/proc/{pid}/net/{protocol}", 1 << 24) or "").splitlines()[1:]:
             words = line.split()
             if len(words) > 9:
                 other = _row(protocol, words)
+                if other.state == "listening" and _listens_for(other.local, row.peer):
+                    listener = other.inode  # it has not accepted the connection yet
                 if (_plain(other.local), _plain(other.peer)) == (
                     _plain(row.peer),
                     _plain(row.local),
                 ) and other.inode:
                     return other.inode
-    return None
+    return listener if _is_local(row) else None
 
 
 def unix_listener(pid: int, path: str) -> int | None:
@@ -73,6 +79,42 @@ def owner(inode: int) -> int | None:
     return socket_owners().get(inode)
 
 
+def ends(inode: int) -> tuple[End, ...]:
+    """Every process that has a socket open, with its descriptor."""
+    return tuple(
+        End(pid, fd)
+        for pid in procfs.pids()
+        for fd in procfs.numbers(f"/proc/{pid}/fd")
+        if procfs.link(f"/proc/{pid}/fd/{fd}") == f"socket:[{inode}]"
+    )
+
+
+def unix_peer(pid: int, inode: int) -> int | None:
+    """The inode of the other end of a local socket. The kernel tells it only for one's own network namespace."""
+    if procfs.link(f"/proc/{pid}/ns/net") != procfs.link("/proc/self/ns/net"):
+        return None
+    try:
+        with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _SOCK_DIAG) as kernel:
+            kernel.settimeout(1.0)
+            request = struct.pack("=BBHIIIII", socket.AF_UNIX, 0, 0, 0xFFFFFFFF, inode, 4, 0xFFFFFFFF, 0xFFFFFFFF)
+            kernel.send(struct.pack("=IHHII", 16 + len(request), 20, 1, 1, 0) + request)
+            return _peer_in(kernel.recv(1 << 16))
+    except OSError:
+        return None
+
+
+def _peer_in(answer: bytes) -> int | None:
+    """The attribute UNIX_DIAG_PEER of an answer."""
+    length, sort = struct.unpack_from("=IH", answer)
+    at = 32  # behind the netlink header and unix_diag_msg
+    while sort == 20 and at + 4 <= min(length, len(answer)):
+        size, name = struct.unpack_from("=HH", answer, at)
+        if name == 2:
+            return int(struct.unpack_from("=I", answer, at + 4)[0])
+        at += max(4, (size + 3) & ~3)
+    return None
+
+
 @once_per_look
 def socket_owners() -> dict[int, int]:
     """The first process of each open socket, for the whole machine."""
@@ -83,6 +125,17 @@ def socket_owners() -> dict[int, int]:
             if target.startswith("socket:["):
                 found.setdefault(int(target[8:-1]), pid)
     return found
+
+
+def _listens_for(local: str, peer: str) -> bool:
+    host, _, port = _plain(local).rpartition(":")
+    return _plain(peer) == _plain(local) or (host in ("0.0.0.0", "::", "") and peer.rpartition(":")[2] == port)
+
+
+def _is_local(row: SocketRow) -> bool:
+    """Both ends have the same address, or the loopback's: the server is on this machine."""
+    mine, other = (_plain(one).rpartition(":")[0] for one in (row.local, row.peer))
+    return mine == other or other.startswith("127.") or other == "::1"
 
 
 def _plain(address: str) -> str:

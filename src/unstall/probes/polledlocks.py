@@ -77,7 +77,7 @@ def _tries_lock(pid: int, loop: RunningLoop) -> bool:
 
 def _has_limit(loop: RunningLoop) -> bool:
     if loop.frame.user:
-        return syntax.has_limit(loop.node)
+        return loop.limited
     limit = loop.frame.value("timeout")
     return isinstance(limit, int | float) and not isinstance(limit, bool) and limit >= 0
 

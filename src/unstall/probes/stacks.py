@@ -16,7 +16,7 @@ from unstall.evidence import syntax
 from unstall.evidence.stacks import Frame, Local, Scalar, Stack
 from unstall.model.diagnosis import Unexamined
 from unstall.probes import procfs, spy
-from unstall.probes.code import read_source
+from unstall.probes.code import command_text, read_source
 from unstall.probes.python import open_interpreter
 from unstall.probes.python.expressions import evaluate
 from unstall.probes.python.frames import Frame as MemoryFrame
@@ -65,13 +65,14 @@ class StackSampler:
         self.started = time.monotonic()
         self.refused: list[int] = []
         for pid in pids:
-            self._open(pid)
+            self.add(pid)
         if self.refused:
             what = f"the Python stacks of {', '.join(f'process {pid}' for pid in self.refused)}"
             hint = f"look as root (`sudo unstall why {pids[0]}`), or as the user who started the training"
             self.unexamined.append(Unexamined(what, "the kernel does not let you read another program's memory", hint))
 
-    def _open(self, pid: int) -> None:
+    def add(self, pid: int) -> None:
+        """Sample one more process from now on."""
         self.scripts[pid] = script_of(pid)
         try:
             self.interpreters[pid] = open_interpreter(pid)
@@ -161,14 +162,16 @@ class StackSampler:
                 self._trees[frame.file] = None
         tree = self._trees[frame.file]
         texts: dict[str, None] = {}
+        asked: dict[str, None] = {}
         for loop in syntax.loops_around(tree, frame.line) if tree else []:
             if isinstance(loop, ast.For):
                 texts.update(dict.fromkeys(one.id for one in ast.walk(loop.target) if isinstance(one, ast.Name)))
             for way in syntax.exits(loop):
                 for guard in way.guards:
                     texts.update(dict.fromkeys(syntax.operands(guard)))
+                    asked.update(dict.fromkeys(syntax.asked_for(guard)))
         types = syntax.receivers_on_line(tree, frame.line) if tree else []
-        return [*list(texts)[:MOST_WATCHED], *(f"type({text})" for text in types)]
+        return [*list(texts)[:MOST_WATCHED], *(f"type({text})" for text in dict.fromkeys([*types, *asked]))]
 
     def finish(self) -> tuple[Stack, ...]:
         """The stacks, with what moved in them."""
@@ -187,6 +190,8 @@ def script_of(pid: int) -> str:
     for word in procfs.command(pid)[1:]:
         if word.endswith(".py"):
             return word
+        if word == "-c" and command_text(pid):
+            return "<string>"
         if word in ("-m", "-c"):
             break
     return ""

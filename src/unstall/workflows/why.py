@@ -43,6 +43,7 @@ def look(pid: int, *, with_locals: bool = False) -> Bundle:
         collection.watch()
         bundle = collection.bundle()
         if _is_doubtful(judge(bundle)):
+            collection.include_those_behind(bundle)
             collection.watch(PATIENCE_S)
             bundle = collection.bundle()
     finally:

@@ -31,7 +31,7 @@ from collections.abc import Iterator
 from unstall.evidence.descriptors import CheckedFile, Descriptors
 from unstall.evidence.holding import certainty, holdings, place_of_loop
 from unstall.evidence.processes import Processes
-from unstall.evidence.stall import Stall
+from unstall.evidence.stall import Kind, Stall
 from unstall.evidence.threads import Threads
 from unstall.model.cause import Cause
 from unstall.model.finding import Confidence, Fact, Finding, Remedy
@@ -77,6 +77,31 @@ def from_waits(stall: Stall, processes: Processes, threads: Threads) -> Iterator
         where=stall.where(*place_of_loop(stall, lock.tried_in, lock.tried_at)),
         because=facts,
     )
+
+
+@cause.detector
+def by_its_own_child(stall: Stall, processes: Processes) -> Iterator[Finding]:
+    """A program was started, and waits for a lock that the process has which waits for the program's end."""
+    if stall.wait.kind not in (Kind.CHILD, Kind.PIPE_READ) or stall.wait.limit_s is not None:
+        return
+    for one in stall.cycle:
+        if one.lock is None or one.lock.sort not in ("file-lock", "record-lock") or one.pid == stall.wait.pid:
+            continue
+        mine = [holder for holder in one.lock.holders if holder.pid == stall.wait.pid]
+        child = processes.get(one.pid)
+        if not mine or child is None:
+            continue
+        yield cause.finding(
+            Confidence.CERTAIN,
+            title=f"`{child.command or child.name}` waits for {one.lock.label}, which {stall.role} holds that started it",
+            where=stall.where(),
+            because=(
+                Fact(f"process {one.pid} ({child.command or child.name}) waits for {one.lock.label}", one.source),
+                Fact(f"{one.lock.label} is held by process {stall.wait.pid}, which is {stall.role}", mine[0].source),
+                stall.fact(f"{stall.role} waits for {stall.wait.text}"),
+            ),
+        )
+        return
 
 
 @cause.detector

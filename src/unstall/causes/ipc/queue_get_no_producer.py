@@ -93,8 +93,10 @@ def between_processes(
         return
     if stall.wait.limit_s is not None or not _reads_message(stall) or pipe.waiting_bytes:
         return
-    writers = dict.fromkeys(end.pid for end in pipe.writers) if pipe.sort == "pipe" else {}
-    if pipe.sort == "socket":
+    writers = dict.fromkeys(end.pid for end in pipe.writers)
+    if pipe.sort == "socket" and (pipe.protocol != "unix" or not writers):
+        return
+    if any(_is_manager(one) for pid in writers for one in stacks.of(pid)):
         return
     able = [pid for pid in writers if _can_write(pid, stall, stacks, code, processes, threads, loaders, pipe)]
     if able:
@@ -109,6 +111,38 @@ def between_processes(
             Fact("each of these waits for the reader, or for the same message", "their stacks"),
         ),
     )
+
+
+@cause.detector
+def in_a_manager(stall: Stall, stacks: Stacks, code: Code) -> Iterator[Finding]:
+    """get() of a queue that a manager process keeps: that process waits, too, and nobody puts."""
+    socket = stall.wait.descriptor
+    if stall.wait.kind is not Kind.QUEUE or socket is None or not _reads_message(stall):
+        return
+    serving = [one for end in socket.writers for one in stacks.of(end.pid) if _is_manager(one)]
+    if stall.wait.limit_s is not None or not any(one.find("/queue.py", "get") for one in serving):
+        return
+    chain = {wait.tid for wait in stall.passed}
+    others = [one for one in stacks.all if one.tid not in chain and not _is_manager(one) and not _is_own(one)]
+    if any(_puts(one, code) for one in others if not _gets_from_manager(one)):
+        return
+    yield cause.finding(
+        Confidence.LIKELY,
+        title=f"{stall.role} waits for an item of a manager's queue, and nobody puts one",
+        because=(
+            stall.fact(f"{stall.role} waits for the answer of the manager process, without a time limit"),
+            Fact("a thread of the manager waits in get() of an empty queue", "its Python stack"),
+            Fact("no other thread of the training is about to put anything", "the Python stacks and the source"),
+        ),
+    )
+
+
+def _is_manager(stack: Stack) -> bool:
+    return stack.find("multiprocessing/managers.py", "serve_client", "serve_forever", "accepter") is not None
+
+
+def _gets_from_manager(stack: Stack) -> bool:
+    return stack.find("multiprocessing/managers.py", "_callmethod") is not None
 
 
 def _reads_message(stall: Stall) -> bool:

@@ -30,10 +30,11 @@ from collections.abc import Iterator
 
 from unstall.evidence import syntax
 from unstall.evidence.code import SourceFile
+from unstall.evidence.descriptors import Descriptor
 from unstall.evidence.imports import Imports
 from unstall.evidence.processes import Processes
 from unstall.evidence.sample_code import DATASET_WORDS, sample_functions
-from unstall.evidence.stall import Kind, Stall
+from unstall.evidence.stall import Kind, Stall, Wait
 from unstall.model.cause import Cause
 from unstall.model.finding import Confidence, Fact, Finding, Location, Remedy
 
@@ -58,11 +59,11 @@ cause = Cause(
 def from_waits(stall: Stall, processes: Processes) -> Iterator[Finding]:
     """It reads from a connection without a time limit, and nothing comes."""
     wait, descriptor = stall.wait, stall.wait.descriptor
-    if wait.kind is not Kind.SOCKET_READ or descriptor is None or wait.limit_s is not None:
+    if descriptor is None or wait.limit_s is not None or not _reads_from_connection(wait, descriptor):
         return
     if descriptor.state == "listening" or stall.thread is None or not stall.thread.still:
         return
-    if _between_ranks(stall) or (descriptor.protocol == "unix" and not descriptor.peer_pid and not descriptor.local):
+    if _between_ranks(stall) or (descriptor.protocol == "unix" and not descriptor.local and _is_own(descriptor)):
         return
     facts = [stall.fact(f"{stall.role} waits for {wait.text}, without a time limit")]
     if descriptor.state:
@@ -81,6 +82,17 @@ def from_waits(stall: Stall, processes: Processes) -> Iterator[Finding]:
         where=stall.where(),
         because=facts,
     )
+
+
+def _reads_from_connection(wait: Wait, descriptor: Descriptor) -> bool:
+    """A plain read; or a message of multiprocessing's that comes over the network."""
+    over_network = descriptor.sort == "socket" and descriptor.protocol.startswith("tcp")
+    return wait.kind is Kind.SOCKET_READ or (wait.kind is Kind.QUEUE and over_network)
+
+
+def _is_own(descriptor: Descriptor) -> bool:
+    """Nobody else has the other end of a pair of sockets."""
+    return descriptor.peer_pid in (None, descriptor.pid)
 
 
 def _confidence(stall: Stall) -> Confidence:
