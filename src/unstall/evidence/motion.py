@@ -6,11 +6,12 @@ import ast
 import math
 from dataclasses import dataclass
 
-from unstall.evidence import syntax
+from unstall.evidence import influence, syntax
 from unstall.evidence.code import Code
 from unstall.evidence.stacks import Frame, Scalar, Stack
 from unstall.model.finding import Confidence, Fact
 
+_PLAIN = ("int", "float", "bool", "str", "bytes", "NoneType", "tuple", "complex", "range")
 BOUNDARY = ("torch/utils/data/_utils/fetch.py", "torch/utils/data/_utils/worker.py", "torch/utils/data/dataloader.py")
 
 
@@ -70,7 +71,7 @@ class ActiveLoop:
 
     @property
     def frozen(self) -> bool:
-        """None of the values that its ways out look at has changed, and all could be read."""
+        """None of the values that its ways out look at has changed or can change, and all could be read."""
         if any(syntax.is_opaque(guard) for way in self.exits for guard in way.guards) or any(
             not way.guards for way in self.exits
         ):
@@ -81,7 +82,17 @@ class ActiveLoop:
             name in changeable and any(isinstance(value, str) for value in known)  # an object that may change inside
             for name, known in self.exit_values.items()
         )
-        return bool(values) and not unsure and all(len(set(known)) == 1 for known in values)
+        same = bool(values) and not unsure and all(len(set(known)) == 1 for known in values)
+        return same and not self._may_change()
+
+    def _may_change(self) -> bool:
+        """A way out looks at what is worked out anew from something that moves: a flag, the result of a search."""
+        watched = self.frame.watched.items()
+        plain = {one.name for one in self.frame.locals if one.type in _PLAIN}
+        plain |= {name for name, values in watched if all(isinstance(one, int | float) for one in values)}
+        moving = {name for name, values in watched if name.isidentifier() and len(set(values)) > 1}
+        restless = influence.restless(self.node, moving | set(self.frame.changed), plain)
+        return any(influence.keys(name) & restless for name in self.exit_values)
 
     @property
     def repeating(self) -> bool:
