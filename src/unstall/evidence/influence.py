@@ -47,6 +47,25 @@ def restless(loop: syntax.LoopNode, moving: set[str], known: set[str]) -> set[st
     return found
 
 
+def is_walk(loop: syntax.LoopNode, names: set[str]) -> bool:
+    """Whether the loop gives these variables nothing but what is already there: the next node, an item of a list."""
+    given = [
+        one.value
+        for part in loop.body
+        for one in (part, *syntax.walk(part))
+        if isinstance(one, ast.Assign) and any(key(target) in names for target in one.targets)
+    ]
+    return bool(given) and all(_is_lookup(one) for one in given)
+
+
+def _is_lookup(node: ast.expr) -> bool:
+    if isinstance(node, ast.Call):
+        return isinstance(node.func, ast.Attribute) and node.func.attr == "get" and _is_lookup(node.func.value)
+    if isinstance(node, ast.Subscript | ast.Attribute):
+        return _is_lookup(node.value)
+    return isinstance(node, ast.Name)
+
+
 def key(node: ast.AST) -> str:
     """The variable that an expression belongs to: `x` for `x[3].y`, and `self.x` for `self.x[3]`."""
     if isinstance(node, ast.Name):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from unstall.evidence import influence, syntax
@@ -96,31 +97,62 @@ class ActiveLoop:
 
     @property
     def repeating(self) -> bool:
-        """An object that a way out looks at came again: the loop walks in a circle."""
-        for values in self.exit_values.values():
-            places = [one for one in values if isinstance(one, str) and one.startswith("object ")]
-            if len(places) > 3 and 1 < len(set(places)) <= len(places) // 2:
-                return True
-        return False
+        """It walks in a circle: a way out looks at a place that came again, and each place leads to the next one."""
+        moving = {name: values for name, values in self.exit_values.items() if len(set(values)) > 1}
+        return bool(moving) and all(self._came_again(name, values) for name, values in moving.items())
+
+    def _came_again(self, name: str, values: tuple[Scalar, ...]) -> bool:
+        places = [one for one, before in zip(values, (None, *values), strict=False) if one != before]
+        if len(set(places)) > len(places) - 2 or None in places:
+            return False
+        others = set(self.frame.changed) - influence.keys(name)
+        return influence.is_walk(self.node, influence.keys(name)) and not (
+            influence.keys(name) & influence.restless(self.node, others, set())
+        )
 
     @property
     def approaching(self) -> bool:
         """A number that a way out looks at moves steadily, and not away from its goal: the loop may well end."""
-        return any(self._comes_closer(guard) for way in self.exits for guard in way.guards)
-
-    def _comes_closer(self, guard: ast.expr) -> bool:
-        compared: set[str] = set()
-        for node in ast.walk(guard):
-            if isinstance(node, ast.Compare) and len(node.comparators) == 1:
-                sides = [_series(self.frame, one) for one in (node.left, node.comparators[0])]
-                if sides[0] and sides[1]:
-                    compared.update(syntax.operands(node))
-                    gaps = tuple(abs(left - right) for left, right in zip(sides[0], sides[1], strict=False))
-                    if _is_steady(gaps) and gaps[-1] < gaps[0]:
-                        return True
-        return any(
-            _is_steady(self.frame.watched.get(name, ())) for name in syntax.operands(guard) if name not in compared
+        return self.exploring or any(
+            self._gap_moves(guard, closer=True) or self._counts_steadily(guard)
+            for way in self.exits
+            for guard in way.guards
         )
+
+    @property
+    def exploring(self) -> bool:
+        """What it has seen or done grows, and it asks for that: a search, which ends when all has been seen."""
+        for name in syntax.consulted(self.node):
+            values = self.frame.watched.get(f"len({name})", ())
+            if _is_steady(values) and values[-1] != values[0]:
+                return True
+        return False
+
+    @property
+    def receding(self) -> bool:
+        """A number that a way out looks at moves steadily away from its goal."""
+        return any(self._gap_moves(guard, closer=False) for way in self.exits for guard in way.guards)
+
+    def _gap_moves(self, guard: ast.expr, *, closer: bool) -> bool:
+        for gaps in (_gaps(self.frame, one) for one in ast.walk(guard) if isinstance(one, ast.Compare)):
+            if _is_steady(gaps) and (gaps[-1] < gaps[0]) is closer:
+                return True
+        return False
+
+    def _counts_steadily(self, guard: ast.expr) -> bool:
+        """What is not compared with a number moves steadily: an index, or a list that becomes shorter."""
+        compared = {
+            text
+            for one in ast.walk(guard)
+            if isinstance(one, ast.Compare) and _gaps(self.frame, one)
+            for text in syntax.operands(one)
+        }
+        for name in set(syntax.operands(guard)) - compared:
+            values = self.frame.watched.get(name, ())
+            lengths = _lengths(values)
+            if _is_steady(values) or (_is_steady(lengths) and lengths[-1] < lengths[0]):
+                return True
+        return False
 
     @property
     def draws_random(self) -> bool:
@@ -131,20 +163,22 @@ class ActiveLoop:
         called = (self.code.named(self.frame.file, syntax.called_name(one)) for one in calls)
         return any(one is not None and syntax.draws_random(syntax.body_of(one.tree)) for one in called)
 
-    def never_ends(self, *, patient: bool) -> Confidence | None:
+    def never_ends(self, *, long: bool, very_long: bool) -> Confidence | None:
         """How sure it is that the loop never ends; None where it may well end.
 
-        `patient`: it was watched for so long that a loop which ends would probably have ended.
+        `long`: it was watched for seconds; `very_long`: so long that a loop which ends would probably have ended.
         """
         if not self.exits:
             return Confidence.CERTAIN
-        if self.frozen and (self.rounds or patient):
+        if self.frozen and (self.rounds or long):
             return Confidence.CERTAIN
         if self.repeating:
             return Confidence.LIKELY
         if self.approaching:
             return None
-        return Confidence.LIKELY if patient and (self.rounds or self.frame.moved) else Confidence.POSSIBLE
+        if (very_long or (long and self.receding)) and (self.rounds or self.frame.moved):
+            return Confidence.LIKELY
+        return Confidence.POSSIBLE
 
     def facts(self, stack: Stack, doing: str) -> list[Fact]:
         """What speaks for a loop that never ends."""
@@ -163,7 +197,8 @@ class ActiveLoop:
         return found
 
 
-def _is_steady(values: tuple[Scalar, ...]) -> bool:
+def _is_steady(values: Sequence[Scalar]) -> bool:
+    """Numbers that only ever rise, or only ever fall."""
     numbers = [_real(one) for one in values if isinstance(one, int | float) and not isinstance(one, bool)]
     if len(numbers) != len(values) or len(set(numbers)) < 3:
         return False
@@ -177,6 +212,22 @@ def _real(number: float) -> float:
         return float(number)
     except OverflowError:
         return math.inf if number > 0 else -math.inf
+
+
+def _gaps(frame: Frame, compare: ast.Compare) -> tuple[float, ...]:
+    """How far apart the two sides of a comparison were; nothing where they are not both known numbers."""
+    if len(compare.comparators) != 1:
+        return ()
+    left, right = _series(frame, compare.left), _series(frame, compare.comparators[0])
+    return tuple(abs(one - other) for one, other in zip(left, right, strict=False))
+
+
+def _lengths(values: tuple[Scalar, ...]) -> tuple[int, ...]:
+    """The lengths of one and the same object, over the samples."""
+    words = [one.split() for one in values if isinstance(one, str) and one.startswith("object ")]
+    if len(words) != len(values) or len({one[1] for one in words}) != 1:
+        return ()
+    return tuple(int(one[2]) if len(one) > 2 else 0 for one in words)
 
 
 def _series(frame: Frame, node: ast.expr) -> tuple[float, ...]:

@@ -51,6 +51,7 @@ class Kind(enum.StrEnum):
 
 FINITE = (Kind.RUNNING, Kind.SLEEPING)
 LONG_S = 5.5  # what may well end by itself is only accused after it has been watched for this long
+VERY_LONG_S = 12.5  # and what computes or tries again with nothing else that speaks against it, after this long
 
 
 class Wait(msgspec.Struct, frozen=True):
@@ -128,8 +129,17 @@ class Stall(Evidence, frozen=True):
     @property
     def long(self) -> bool:
         """It has lasted longer than what ends by itself usually does."""
+        return self._lasted_s >= LONG_S
+
+    @property
+    def very_long(self) -> bool:
+        """It has lasted longer than one slow call, a slow search, or a file that is still being written."""
+        return self._lasted_s >= VERY_LONG_S
+
+    @property
+    def _lasted_s(self) -> float:
         blocked = self.thread.blocked_s if self.thread and self.thread.still else None
-        return max(self.watched_s, blocked or 0.0) >= LONG_S
+        return max(self.watched_s, blocked or 0.0)
 
     @property
     def fetching(self) -> bool:

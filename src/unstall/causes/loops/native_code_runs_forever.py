@@ -63,7 +63,7 @@ def from_stack(stall: Stall, code: Code) -> Iterator[Finding]:
     if native:
         facts.append(Fact(f"its native code is {native[0]}", "native stack"))
     yield cause.finding(
-        Confidence.LIKELY if endless or (stall.long and stall.place != "main") else Confidence.POSSIBLE,
+        Confidence.LIKELY if endless or (stall.very_long and stall.place != "main") else Confidence.POSSIBLE,
         title=f"{stall.role} is in one call at line {frame.line} of {frame.function} that does not end",
         where=stall.where(),
         because=facts,
