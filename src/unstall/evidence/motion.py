@@ -13,6 +13,7 @@ from unstall.evidence.stacks import Frame, Scalar, Stack
 from unstall.model.finding import Confidence, Fact
 
 _PLAIN = ("int", "float", "bool", "str", "bytes", "NoneType", "tuple", "complex", "range")
+_FINITE = ("_io.", "numpy.", "torch.", "pandas.", "collections.", "_csv.", "tokenizers.", "array.", "pyarrow.")
 BOUNDARY = ("torch/utils/data/_utils/fetch.py", "torch/utils/data/_utils/worker.py", "torch/utils/data/dataloader.py")
 
 
@@ -46,11 +47,14 @@ class ActiveLoop:
 
     @property
     def may_be_endless(self) -> bool:
-        """It has no limit, or goes over a generator whose length nobody knows."""
+        """It has no limit, or goes over something whose length nobody knows: a generator, an object of a class."""
         if self.endless or isinstance(self.node, ast.While):
             return self.endless
         kinds = self.frame.watched.get(f"type({ast.unparse(self.node.iter)})", ())
-        return bool(kinds) and str(kinds[-1]).startswith(("generator", "itertools.", "map", "filter"))
+        kind = str(kinds[-1]) if kinds else ""
+        if kind.startswith(("generator", "itertools.", "map", "filter")):
+            return True
+        return "." in kind and not kind.startswith(_FINITE)
 
     def _goes_over_endless(self, iterable: ast.expr) -> bool:
         """A generator of the same file that never ends, or an object of itertools that does not."""
@@ -156,12 +160,17 @@ class ActiveLoop:
 
     @property
     def draws_random(self) -> bool:
-        """Whether the loop, or a function of the same file that it calls, draws random numbers."""
+        """Whether the loop, or a function of the user's that it calls, draws random numbers."""
         calls = [one for one in ast.walk(self.node) if isinstance(one, ast.Call)]
         if any(syntax.is_random_call(one) for one in calls):
             return True
-        called = (self.code.named(self.frame.file, syntax.called_name(one)) for one in calls)
-        return any(one is not None and syntax.draws_random(syntax.body_of(one.tree)) for one in called)
+        called = {syntax.called_name(one) for one in calls}
+        own = {one.name for one in self.code.all if one.file == self.frame.file and one.name in called}
+        return any(
+            syntax.draws_random(syntax.body_of(one.tree))
+            for one in self.code.all
+            if one.name in called and (one.file == self.frame.file or one.name not in own)
+        )
 
     def never_ends(self, *, long: bool, very_long: bool) -> Confidence | None:
         """How sure it is that the loop never ends; None where it may well end.

@@ -18,7 +18,18 @@ from unstall.evidence.threads import Thread, Threads
 from unstall.model.bundle import Bundle
 from unstall.model.diagnosis import Target, Unexamined
 from unstall.model.evidence import Evidence
-from unstall.probes import checkedfiles, code, filelocks, memory, polledlocks, processes, procfs, semaphores, spy
+from unstall.probes import (
+    checkedfiles,
+    code,
+    filelocks,
+    importedcode,
+    memory,
+    polledlocks,
+    processes,
+    procfs,
+    semaphores,
+    spy,
+)
 from unstall.probes.descriptors import DescriptorProbe
 from unstall.probes.loaders import LoaderWatcher
 from unstall.probes.mutexes import Mutexes
@@ -85,7 +96,9 @@ class Collection:
         stacks = self.stacks.finish()
         threads = tuple(self._with_native_names(one, stacks) for one in threads)
         loaders = self.loaders.finish()
-        functions, missing = code.collect(_user_functions(stacks, loaders))
+        frames = list(_user_functions(stacks, loaders))
+        functions, missing = code.collect(frames)
+        functions = importedcode.with_imported(functions, frames)
         memory_now, hidden = memory.collect()
         unexamined = [*self.unexamined, *self.stacks.unexamined, *probe.unexamined, *missing, *hidden]
         tree = processes.collect(self.root, _strangers(locks, descriptors))
