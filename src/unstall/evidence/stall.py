@@ -142,6 +142,11 @@ class Stall(Evidence, frozen=True):
         return max(self.watched_s, blocked or 0.0)
 
     @property
+    def same_sample(self) -> bool:
+        """It was never seen to go on to another sample or batch."""
+        return self.worker is None or not self.worker.moved
+
+    @property
     def fetching(self) -> bool:
         """It happens while a sample or batch is made."""
         return self.worker is not None and self.worker.stage in ("fetching", "collating")

@@ -46,7 +46,9 @@ _CONSUMERS = {"sum", "list", "tuple", "set", "max", "min", "sorted", "deque", "d
 def from_stack(stall: Stall, code: Code) -> Iterator[Finding]:
     """A thread computes in one and the same Python instruction."""
     stack, frame = stall.stack, stall.frame
-    if stack is None or frame is None or stall.wait.kind is not Kind.RUNNING or stack.moved:
+    if stack is None or frame is None or stall.wait.kind is not Kind.RUNNING:
+        return
+    if stack.moved or not stall.same_sample:
         return
     if stack.samples < 4 or stack.frames[0].file.endswith(("/re/__init__.py", "/re.py")):
         return

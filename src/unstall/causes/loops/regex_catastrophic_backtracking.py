@@ -44,6 +44,7 @@ cause = Cause(
     ),
 )
 _METHODS = {"match", "fullmatch", "search", "sub", "subn", "findall", "split", "finditer"}
+_ENOUGH_S = 1.2  # on the CPU: on a busy machine that takes longer
 _MODULES = ("/re/__init__.py", "/re.py")
 
 
@@ -51,7 +52,7 @@ _MODULES = ("/re/__init__.py", "/re.py")
 def from_stack(stall: Stall, code: Code) -> Iterator[Finding]:
     """A thread computes in one and the same call of the re module."""
     stack, frame = stall.stack, stall.frame
-    if stack is None or frame is None or stall.wait.kind is not Kind.RUNNING or stack.moved:
+    if stack is None or frame is None or stall.wait.kind is not Kind.RUNNING or stack.moved or not stall.same_sample:
         return
     in_module = stack.frames[0].file.endswith(_MODULES)
     in_native = bool(stall.thread and any("sre_" in one or "_sre" in one for one in stall.thread.native[:6]))
@@ -73,7 +74,7 @@ def from_stack(stall: Stall, code: Code) -> Iterator[Finding]:
 
 def _confidence(stall: Stall, pattern: str) -> Confidence:
     """A pattern without ambiguity may just be slow on a long text."""
-    if pattern == ambiguity.AMBIGUOUS:
+    if pattern == ambiguity.AMBIGUOUS and (stall.long or (stall.thread and stall.thread.computed_s > _ENOUGH_S)):
         return Confidence.LIKELY
     return Confidence.LIKELY if stall.very_long and pattern != ambiguity.BOUNDED else Confidence.POSSIBLE
 
