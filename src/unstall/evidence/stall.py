@@ -51,6 +51,7 @@ class Kind(enum.StrEnum):
 
 FINITE = (Kind.RUNNING, Kind.SLEEPING)
 LONG_S = 5.5  # what may well end by itself is only accused after it has been watched for this long
+BUSY_SHARE = 0.3  # of a core: with less than that, on a busy machine, all that computes takes longer
 VERY_LONG_S = 12.5  # and what computes or tries again with nothing else that speaks against it, after this long
 
 
@@ -134,7 +135,8 @@ class Stall(Evidence, frozen=True):
     @property
     def very_long(self) -> bool:
         """It has lasted longer than one slow call, a slow search, or a file that is still being written."""
-        return self._lasted_s >= VERY_LONG_S
+        share = self.thread.cpu_share if self.thread and self.wait.kind is Kind.RUNNING else 1.0
+        return self._lasted_s * min(1.0, share / BUSY_SHARE) >= VERY_LONG_S
 
     @property
     def _lasted_s(self) -> float:

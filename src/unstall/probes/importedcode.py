@@ -75,7 +75,10 @@ def _module(pid: int, file: str, name: str, level: int) -> str:
     here = os.path.dirname(file)
     for _ in range(level - 1):
         here = os.path.dirname(here)
-    roots = [here] if level else [here, os.path.dirname(here), procfs.link(f"/proc/{pid}/cwd") or here]
+    above = [here]
+    while len(above) <= name.count(".") + 1:
+        above.append(os.path.dirname(above[-1]))
+    roots = [here] if level else [*above, procfs.link(f"/proc/{pid}/cwd") or here]
     for root in roots:
         path = os.path.join(root, *name.split(".")) + ".py"
         if path != file and os.path.isfile(f"/proc/{pid}/root{path}"):

@@ -23,7 +23,8 @@ from unstall.model.bundle import LARGEST_BYTES, Bundle, decode
 from unstall.model.diagnosis import Diagnosis
 from unstall.model.finding import Confidence
 
-PATIENCE_S = (LONG_S + 0.3, VERY_LONG_S + 0.3)  # for how long to watch what may be slow, or stuck
+PATIENCE_S = (LONG_S + 0.3, VERY_LONG_S + 0.3, 16.0)  # for how long to watch what may be slow, or stuck
+LONGEST_S = 15.0  # no more watching after that
 SLICE_S = 4.0  # between two judgements: a slow training may have gone on
 _SYSTEMS = {"darwin": "macOS", "win32": "Windows"}
 
@@ -47,7 +48,7 @@ def look(pid: int, *, with_locals: bool = False) -> Bundle:
     try:
         collection.watch()
         bundle = collection.bundle()
-        while (more := _worth_watching(bundle, collection.span_s)) > 0:
+        while (more := _worth_watching(bundle, collection.span_s)) > 0 and bundle.took_s < LONGEST_S:
             collection.watch(min(more, SLICE_S))
             bundle = collection.bundle()
     finally:
