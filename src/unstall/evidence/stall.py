@@ -51,7 +51,7 @@ class Kind(enum.StrEnum):
 
 FINITE = (Kind.RUNNING, Kind.SLEEPING)
 LONG_S = 5.5  # what may well end by itself is only accused after it has been watched for this long
-BUSY_SHARE = 0.3  # of a core: with less than that, on a busy machine, all that computes takes longer
+BUSY_SHARE = 0.2  # of a core: with less than that, on a busy machine, all that computes takes longer
 VERY_LONG_S = 12.5  # and what computes or tries again with nothing else that speaks against it, after this long
 
 

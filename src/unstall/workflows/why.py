@@ -24,8 +24,8 @@ from unstall.model.diagnosis import Diagnosis
 from unstall.model.finding import Confidence
 
 PATIENCE_S = (LONG_S + 0.3, VERY_LONG_S + 0.3, 16.0)  # for how long to watch what may be slow, or stuck
-LONGEST_S = 15.0  # no more watching after that
-SLICE_S = 4.0  # between two judgements: a slow training may have gone on
+LONGEST_S = 14.5  # no more watching after that
+SLICE_S = 3.6  # between two judgements: a slow training may have gone on
 _SYSTEMS = {"darwin": "macOS", "win32": "Windows"}
 
 
