@@ -13,5 +13,7 @@ steps.py        training steps: loss and gradients
 
 Derived from them:
 syntax.py       questions about code: loops, exits, calls
+influence.py    what can still change in a loop
+ambiguity.py    can a regular expression match one text in exponentially many ways?
 stall.py        Stall: one end of the chain of waits, with all that is known about it
 """

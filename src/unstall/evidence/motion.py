@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import ast
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from unstall.evidence import syntax
+from unstall.evidence import influence, syntax
 from unstall.evidence.code import Code
 from unstall.evidence.stacks import Frame, Scalar, Stack
 from unstall.model.finding import Confidence, Fact
 
+_PLAIN = ("int", "float", "bool", "str", "bytes", "NoneType", "tuple", "complex", "range")
+_FINITE = ("_io.", "numpy.", "torch.", "pandas.", "collections.", "_csv.", "tokenizers.", "array.", "pyarrow.")
 BOUNDARY = ("torch/utils/data/_utils/fetch.py", "torch/utils/data/_utils/worker.py", "torch/utils/data/dataloader.py")
 
 
@@ -50,11 +53,14 @@ class ActiveLoop:
 
     @property
     def may_be_endless(self) -> bool:
-        """It has no limit, or goes over a generator whose length nobody knows."""
+        """It has no limit, or goes over something whose length nobody knows: a generator, an object of a class."""
         if self.endless or isinstance(self.node, ast.While):
             return self.endless
         kinds = self.frame.watched.get(f"type({ast.unparse(self.node.iter)})", ())
-        return bool(kinds) and str(kinds[-1]).startswith(("generator", "itertools.", "map", "filter"))
+        kind = str(kinds[-1]) if kinds else ""
+        if kind.startswith(("generator", "itertools.", "map", "filter")):
+            return True
+        return "." in kind and not kind.startswith(_FINITE)
 
     def _goes_over_endless(self, iterable: ast.expr) -> bool:
         """A generator of the same file that never ends, or an object of itertools that does not."""
@@ -76,7 +82,7 @@ class ActiveLoop:
 
     @property
     def frozen(self) -> bool:
-        """None of the values that its ways out look at has changed, and all could be read."""
+        """None of the values that its ways out look at has changed or can change, and all could be read."""
         if any(syntax.is_opaque(guard) for way in self.exits for guard in way.guards) or any(
             not way.guards for way in self.exits
         ):
@@ -87,59 +93,107 @@ class ActiveLoop:
             name in changeable and any(isinstance(value, str) for value in known)  # an object that may change inside
             for name, known in self.exit_values.items()
         )
-        return bool(values) and not unsure and all(len(set(known)) == 1 for known in values)
+        same = bool(values) and not unsure and all(len(set(known)) == 1 for known in values)
+        return same and not self._may_change()
+
+    def _may_change(self) -> bool:
+        """A way out looks at what is worked out anew from something that moves: a flag, the result of a search."""
+        watched = self.frame.watched.items()
+        plain = {one.name for one in self.frame.locals if one.type in _PLAIN}
+        plain |= {name for name, values in watched if all(isinstance(one, int | float) for one in values)}
+        moving = {name for name, values in watched if name.isidentifier() and len(set(values)) > 1}
+        restless = influence.restless(self.node, moving | set(self.frame.changed), plain)
+        return any(influence.keys(name) & restless for name in self.exit_values)
 
     @property
     def repeating(self) -> bool:
-        """An object that a way out looks at came again: the loop walks in a circle."""
-        for values in self.exit_values.values():
-            places = [one for one in values if isinstance(one, str) and one.startswith("object ")]
-            if len(places) > 3 and 1 < len(set(places)) <= len(places) // 2:
-                return True
-        return False
+        """It walks in a circle: a way out looks at a place that came again, and each place leads to the next one."""
+        moving = {name: values for name, values in self.exit_values.items() if len(set(values)) > 1}
+        return bool(moving) and all(self._came_again(name, values) for name, values in moving.items())
+
+    def _came_again(self, name: str, values: tuple[Scalar, ...]) -> bool:
+        places = [one for one, before in zip(values, (None, *values), strict=False) if one != before]
+        if len(set(places)) > len(places) - 2 or None in places:
+            return False
+        others = set(self.frame.changed) - influence.keys(name)
+        return influence.is_walk(self.node, influence.keys(name)) and not (
+            influence.keys(name) & influence.restless(self.node, others, set())
+        )
 
     @property
     def approaching(self) -> bool:
         """A number that a way out looks at moves steadily, and not away from its goal: the loop may well end."""
-        return any(self._comes_closer(guard) for way in self.exits for guard in way.guards)
-
-    def _comes_closer(self, guard: ast.expr) -> bool:
-        compared: set[str] = set()
-        for node in ast.walk(guard):
-            if isinstance(node, ast.Compare) and len(node.comparators) == 1:
-                sides = [_series(self.frame, one) for one in (node.left, node.comparators[0])]
-                if sides[0] and sides[1]:
-                    compared.update(syntax.operands(node))
-                    gaps = tuple(abs(left - right) for left, right in zip(sides[0], sides[1], strict=False))
-                    if _is_steady(gaps) and gaps[-1] < gaps[0]:
-                        return True
-        return any(
-            _is_steady(self.frame.watched.get(name, ())) for name in syntax.operands(guard) if name not in compared
+        return self.exploring or any(
+            self._gap_moves(guard, closer=True) or self._counts_steadily(guard)
+            for way in self.exits
+            for guard in way.guards
         )
 
     @property
+    def exploring(self) -> bool:
+        """What it has seen or done grows, and it asks for that: a search, which ends when all has been seen."""
+        for name in syntax.consulted(self.node):
+            values = self.frame.watched.get(f"len({name})", ())
+            if _is_steady(values) and values[-1] != values[0]:
+                return True
+        return False
+
+    @property
+    def receding(self) -> bool:
+        """A number that a way out looks at moves steadily away from its goal."""
+        return any(self._gap_moves(guard, closer=False) for way in self.exits for guard in way.guards)
+
+    def _gap_moves(self, guard: ast.expr, *, closer: bool) -> bool:
+        for gaps in (_gaps(self.frame, one) for one in ast.walk(guard) if isinstance(one, ast.Compare)):
+            if _is_steady(gaps) and (gaps[-1] < gaps[0]) is closer:
+                return True
+        return False
+
+    def _counts_steadily(self, guard: ast.expr) -> bool:
+        """What is not compared with a number moves steadily: an index, or a list that becomes shorter."""
+        compared = {
+            text
+            for one in ast.walk(guard)
+            if isinstance(one, ast.Compare) and _gaps(self.frame, one)
+            for text in syntax.operands(one)
+        }
+        for name in set(syntax.operands(guard)) - compared:
+            values = self.frame.watched.get(name, ())
+            lengths = _lengths(values)
+            if _is_steady(values) or (_is_steady(lengths) and lengths[-1] < lengths[0]):
+                return True
+        return False
+
+    @property
     def draws_random(self) -> bool:
-        """Whether the loop, or a function of the same file that it calls, draws random numbers."""
+        """Whether the loop, or a function of the user's that it calls, draws random numbers."""
         calls = [one for one in ast.walk(self.node) if isinstance(one, ast.Call)]
         if any(syntax.is_random_call(one) for one in calls):
             return True
-        called = (self.code.named(self.frame.file, syntax.called_name(one)) for one in calls)
-        return any(one is not None and syntax.draws_random(syntax.body_of(one.tree)) for one in called)
+        called = {syntax.called_name(one) for one in calls}
+        own = {one.name for one in self.code.all if one.file == self.frame.file and one.name in called}
+        return any(
+            syntax.draws_random(syntax.body_of(one.tree))
+            for one in self.code.all
+            if one.name in called and (one.file == self.frame.file or one.name not in own)
+        )
 
-    def never_ends(self, *, patient: bool) -> Confidence | None:
+    def never_ends(self, *, long: bool, very_long: bool) -> Confidence | None:
         """How sure it is that the loop never ends; None where it may well end.
 
-        `patient`: it was watched for so long that a loop which ends would probably have ended.
+        `long`: it was watched for seconds; `very_long`: so long that a loop which ends would probably have ended.
         """
         if not self.exits:
             return Confidence.CERTAIN
-        if self.frozen and (self.rounds or patient):
+        if self.frozen and (self.rounds or long):
             return Confidence.CERTAIN
         if self.repeating:
             return Confidence.LIKELY
         if self.approaching:
             return None
-        return Confidence.LIKELY if patient and (self.rounds or self.frame.moved) else Confidence.POSSIBLE
+        if (very_long or (long and self.receding)) and (self.rounds or self.frame.moved):
+            return Confidence.LIKELY
+        return Confidence.POSSIBLE
 
     def facts(self, stack: Stack, doing: str) -> list[Fact]:
         """What speaks for a loop that never ends."""
@@ -158,7 +212,8 @@ class ActiveLoop:
         return found
 
 
-def _is_steady(values: tuple[Scalar, ...]) -> bool:
+def _is_steady(values: Sequence[Scalar]) -> bool:
+    """Numbers that only ever rise, or only ever fall."""
     numbers = [_real(one) for one in values if isinstance(one, int | float) and not isinstance(one, bool)]
     if len(numbers) != len(values) or len(set(numbers)) < 3:
         return False
@@ -172,6 +227,22 @@ def _real(number: float) -> float:
         return float(number)
     except OverflowError:
         return math.inf if number > 0 else -math.inf
+
+
+def _gaps(frame: Frame, compare: ast.Compare) -> tuple[float, ...]:
+    """How far apart the two sides of a comparison were; nothing where they are not both known numbers."""
+    if len(compare.comparators) != 1:
+        return ()
+    left, right = _series(frame, compare.left), _series(frame, compare.comparators[0])
+    return tuple(abs(one - other) for one, other in zip(left, right, strict=False))
+
+
+def _lengths(values: tuple[Scalar, ...]) -> tuple[int, ...]:
+    """The lengths of one and the same object, over the samples."""
+    words = [one.split() for one in values if isinstance(one, str) and one.startswith("object ")]
+    if len(words) != len(values) or len({one[1] for one in words}) != 1:
+        return ()
+    return tuple(int(one[2]) if len(one) > 2 else 0 for one in words)
 
 
 def _series(frame: Frame, node: ast.expr) -> tuple[float, ...]:

@@ -51,6 +51,8 @@ class Kind(enum.StrEnum):
 
 FINITE = (Kind.RUNNING, Kind.SLEEPING)
 LONG_S = 5.5  # what may well end by itself is only accused after it has been watched for this long
+BUSY_SHARE = 0.2  # of a core: with less than that, on a busy machine, all that computes takes longer
+VERY_LONG_S = 12.5  # and what computes or tries again with nothing else that speaks against it, after this long
 
 
 class Wait(msgspec.Struct, frozen=True):
@@ -139,8 +141,23 @@ class Stall(Evidence, frozen=True):
     @property
     def long(self) -> bool:
         """It has lasted longer than what ends by itself usually does."""
+        return self._lasted_s >= LONG_S
+
+    @property
+    def very_long(self) -> bool:
+        """It has lasted longer than one slow call, a slow search, or a file that is still being written."""
+        share = self.thread.cpu_share if self.thread and self.wait.kind is Kind.RUNNING else 1.0
+        return self._lasted_s * min(1.0, share / BUSY_SHARE) >= VERY_LONG_S
+
+    @property
+    def _lasted_s(self) -> float:
         blocked = self.thread.blocked_s if self.thread and self.thread.still else None
-        return max(self.watched_s, blocked or 0.0) >= LONG_S
+        return max(self.watched_s, blocked or 0.0)
+
+    @property
+    def same_sample(self) -> bool:
+        """It was never seen to go on to another sample or batch."""
+        return self.worker is None or not self.worker.moved
 
     @property
     def fetching(self) -> bool:

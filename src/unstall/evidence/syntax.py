@@ -174,6 +174,17 @@ def stored(loop: LoopNode) -> set[str]:
     return changed
 
 
+def consulted(loop: LoopNode) -> list[str]:
+    """The collections that the loop asks whether they hold something, as source."""
+    found: dict[str, None] = {}
+    for node in walk(loop):
+        if isinstance(node, ast.Compare):
+            for asked, place in zip(node.ops, node.comparators, strict=True):
+                if isinstance(asked, ast.In | ast.NotIn) and _plain(place) and not isinstance(place, ast.Constant):
+                    found[ast.unparse(place)] = None
+    return list(found)
+
+
 def calls(node: ast.AST) -> list[ast.Call]:
     """The calls in a piece of code."""
     return [one for one in (node, *walk(node)) if isinstance(one, ast.Call)]

@@ -57,6 +57,11 @@ class Thread(msgspec.Struct, frozen=True, omit_defaults=True):
         return (last.cpu_s - first.cpu_s) / seconds if seconds > 0 else 0.0
 
     @property
+    def computed_s(self) -> float:
+        """For how long it was on the CPU while it was watched."""
+        return self.last.cpu_s - self.readings[0].cpu_s
+
+    @property
     def switched(self) -> int:
         """How often it came to run between the first and the last reading."""
         return self.settled[-1].switches - self.settled[0].switches

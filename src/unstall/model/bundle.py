@@ -30,6 +30,10 @@ class Bundle(msgspec.Struct, frozen=True):
         found = self.evidence.get(kind.kind)
         return found if isinstance(found, kind) else None
 
+    def having(self, one: Evidence) -> Bundle:
+        """The same bundle with other evidence of one kind."""
+        return msgspec.structs.replace(self, evidence={**self.evidence, one.kind: one})
+
     def encode(self) -> bytes:
         """The bundle as indented JSON."""
         document = {"schema": SCHEMA, **msgspec.structs.asdict(self)}

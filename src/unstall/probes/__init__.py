@@ -6,8 +6,11 @@ spy.py          the same through py-spy, where python/ does not know the interpr
 processes.py    finds the training's root process and its tree
 threads.py      system calls, CPU and context switches, in several readings
 stacks.py       samples stacks and folds them into frames that know what moved
+importedcode.py functions of the user's other modules that those call
+patterns.py     whether the regular expression that a thread is busy with is ambiguous
 code.py         the text of the user's functions, without comments and strings
 loaders.py      DataLoader iterators and their workers
+manysamples.py  which sample of many a `__getitems__` is at
 locks.py        locks and their holders (semaphores.py, mutexes.py, filelocks.py)
 descriptors.py  pipes, FIFOs, sockets, files (network.py)
 memory.py       memory, /dev/shm, out-of-memory kills

@@ -22,6 +22,7 @@ from unstall.probes import (
     checkedfiles,
     code,
     filelocks,
+    importedcode,
     managerlocks,
     memory,
     polledlocks,
@@ -66,6 +67,7 @@ class Collection:
         self.stacks = StackSampler(pythons[:MOST_PYTHONS], with_locals=with_locals)
         self.threads = ThreadWatcher(self.tree)
         self.loaders = LoaderWatcher()
+        self.native: dict[int, tuple[str, ...]] = {}
 
     def watch(self, span_s: float = SPAN_S) -> None:
         """Take samples for some time; may be called again to watch for longer."""
@@ -111,9 +113,11 @@ class Collection:
         hidden = [one for one in threads if one.hidden][:MOST_BLOCKED]
         locks = self._locks(blocked, hidden, last_stacks)
         stacks = self.stacks.finish()
-        threads = tuple(_with_native_names(one, stacks) for one in threads)
+        threads = tuple(self._with_native_names(one, stacks) for one in threads)
         loaders = self.loaders.finish()
-        functions, unread = code.collect(_user_functions(stacks, loaders))
+        frames = list(_user_functions(stacks, loaders))
+        functions, unread = code.collect(frames)
+        functions = importedcode.with_imported(functions, frames)
         memory_now, unseen = memory.collect()
         unexamined = [*self.unexamined, *self.stacks.unexamined, *probe.unexamined, *unread, *unseen]
         tree = processes.collect(self.root, _strangers(locks, descriptors))
@@ -156,6 +160,19 @@ class Collection:
         found += polledlocks.collect(known, stacks, procfs.file_locks())
         return found
 
+    def _with_native_names(self, thread: Thread, stacks: tuple[Stack, ...]) -> Thread:
+        """The native functions of a thread that computes in one and the same Python instruction.
+
+        To read them pauses the thread for some milliseconds: harmless while it computes, never done while it waits.
+        They are read once, however long it is watched.
+        """
+        stack = next((one for one in stacks if one.tid == thread.tid), None)
+        if stack is None or stack.moved or not thread.running or thread.last.state != "R":
+            return thread
+        if thread.tid not in self.native:
+            self.native[thread.tid] = spy.native_names(thread.pid, thread.tid)
+        return msgspec.structs.replace(thread, native=self.native[thread.tid])
+
     def close(self) -> None:
         """Let go of the target's memory."""
         for interpreter in self.stacks.interpreters.values():
@@ -167,17 +184,6 @@ def _user_functions(stacks: tuple[Stack, ...], loaders: Loaders) -> Iterator[tup
         yield from ((stack.pid, frame) for frame in stack.user_frames())
     for worker in loaders.workers:
         yield from ((worker.pid, frame) for frame in worker.makers)
-
-
-def _with_native_names(thread: Thread, stacks: tuple[Stack, ...]) -> Thread:
-    """The native functions of a thread that computes in one and the same Python instruction.
-
-    To read them pauses the thread for some milliseconds: harmless while it computes, never done while it waits.
-    """
-    stack = next((one for one in stacks if one.tid == thread.tid), None)
-    if stack is None or stack.moved or not thread.running or thread.last.state != "R":
-        return thread
-    return msgspec.structs.replace(thread, native=spy.native_names(thread.pid, thread.tid))
 
 
 def _owners(file: CheckedFile) -> tuple[int, ...]:

@@ -13,6 +13,7 @@ from unstall.probes import network
 from unstall.probes.batched import at_once
 from unstall.probes.code import read_source
 from unstall.probes.makers import read_makers
+from unstall.probes.manysamples import of_many
 from unstall.probes.python.memory import Unreadable
 from unstall.probes.python.objects import Ref
 from unstall.probes.samples import SampledFrame, SampledStack, scalar
@@ -172,7 +173,7 @@ def _indices(fetch: SampledFrame, stack: SampledStack, known: bool) -> tuple[tup
         (frame for frame in stack.frames if frame.file.endswith(FETCH) and frame.bare_name == "<listcomp>"),
         fetch,
     )
-    sample = inner.value("idx")
+    sample = inner.value("idx") if inner is not fetch or "idx" in fetch.locals() else of_many(stack, fetch, indices)
     if not isinstance(sample, int | str) or isinstance(sample, bool):
         sample = at_once(stack, fetch, indices)
     return indices, sample

@@ -12,10 +12,12 @@ import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+import msgspec
+
 from unstall.evidence import syntax
 from unstall.evidence.stacks import Frame, Local, Scalar, Stack
 from unstall.model.diagnosis import Unexamined
-from unstall.probes import procfs, spy
+from unstall.probes import patterns, procfs, spy
 from unstall.probes.code import command_text, read_source
 from unstall.probes.python import open_interpreter
 from unstall.probes.python.expressions import evaluate
@@ -170,12 +172,21 @@ class StackSampler:
                 for guard in way.guards:
                     texts.update(dict.fromkeys(syntax.operands(guard)))
                     asked.update(dict.fromkeys(syntax.asked_for(guard)))
+        for loop in syntax.loops_around(tree, frame.line) if tree else []:
+            texts.update(dict.fromkeys(f"len({text})" for text in syntax.consulted(loop)))
         types = syntax.receivers_on_line(tree, frame.line) if tree else []
         return [*list(texts)[:MOST_WATCHED], *(f"type({text})" for text in dict.fromkeys([*types, *asked]))]
 
     def finish(self) -> tuple[Stack, ...]:
         """The stacks, with what moved in them."""
-        return tuple(fold(track, self.with_locals) for track in self.tracks.values())
+        return tuple(self._with_pattern(track, fold(track, self.with_locals)) for track in self.tracks.values())
+
+    def _with_pattern(self, track: Track, stack: Stack) -> Stack:
+        """Where nothing moved it may be busy with one regular expression."""
+        if stack.moved or not track.last.frames or track.last.source != "memory":
+            return stack
+        found = patterns.judge(track.last.frames, self._trees.get(track.last.frames[0].file))
+        return msgspec.structs.replace(stack, pattern=found) if found else stack
 
 
 def absolute(pid: int, file: str) -> str:

@@ -12,14 +12,20 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
+
 from unstall import engine, evidence
 from unstall.causes import catalogue
 from unstall.errors import BadBundle, CannotLook, UnstallError
+from unstall.evidence.stall import LONG_S, VERY_LONG_S
+from unstall.evidence.threads import Threads
 from unstall.model.bundle import LARGEST_BYTES, Bundle, decode
 from unstall.model.diagnosis import Diagnosis
 from unstall.model.finding import Confidence
 
-PATIENCE_S = 4.0  # how much longer to watch what may be slow, or stuck
+PATIENCE_S = (LONG_S + 0.3, VERY_LONG_S + 0.3, 16.0)  # for how long to watch what may be slow, or stuck
+LONGEST_S = 14.5  # no more watching after that
+SLICE_S = 3.6  # between two judgements: a slow training may have gone on
 _SYSTEMS = {"darwin": "macOS", "win32": "Windows"}
 
 
@@ -42,13 +48,25 @@ def look(pid: int, *, with_locals: bool = False) -> Bundle:
     try:
         collection.watch()
         bundle = collection.bundle()
-        if _is_doubtful(judge(bundle)):
+        while (more := _worth_watching(bundle, collection.span_s)) > 0 and bundle.took_s < LONGEST_S:
             collection.include_those_behind(bundle)
-            collection.watch(PATIENCE_S)
+            collection.watch(min(more, SLICE_S))
             bundle = collection.bundle()
     finally:
         collection.close()
     return bundle
+
+
+def _worth_watching(bundle: Bundle, span_s: float) -> float:
+    """For how much longer to watch, until time alone would settle what is in doubt; 0 where it would not."""
+    threads = bundle.get(Threads)
+    if threads is None or not _is_doubtful(judge(bundle)):
+        return 0.0
+    for longer in PATIENCE_S:
+        later = msgspec.structs.replace(threads, span_s=longer)
+        if longer > span_s and not _is_doubtful(judge(bundle.having(later))):
+            return longer - span_s
+    return 0.0
 
 
 def _is_doubtful(diagnosis: Diagnosis) -> bool:

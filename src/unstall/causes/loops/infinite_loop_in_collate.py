@@ -45,7 +45,7 @@ def from_motion(stall: Stall, code: Code) -> Iterator[Finding]:
     if stall.place != "collate" or stall.wait.kind is not Kind.RUNNING or stall.stack is None:
         return
     loop = spinning_loop(stall.stack, code)
-    confidence = loop.never_ends(patient=stall.long) if loop else None
+    confidence = loop.never_ends(long=stall.long, very_long=stall.very_long) if loop else None
     if loop is not None and confidence is not None:
         yield cause.finding(
             confidence,

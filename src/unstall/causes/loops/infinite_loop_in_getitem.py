@@ -62,7 +62,7 @@ def from_motion(stall: Stall, code: Code) -> Iterator[Finding]:
         return
     if syntax.swallows_errors(loop.node) or loop.draws_random:
         return  # those have causes of their own
-    confidence = loop.never_ends(patient=stall.long)
+    confidence = loop.never_ends(long=stall.long, very_long=stall.very_long)
     if confidence is not None:
         yield cause.finding(
             confidence,

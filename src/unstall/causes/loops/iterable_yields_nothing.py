@@ -49,7 +49,7 @@ def from_motion(stall: Stall, code: Code) -> Iterator[Finding]:
     loop = _barren_loop(stall, code)
     if loop is None:
         return
-    confidence = Confidence.LIKELY if stall.long else Confidence.POSSIBLE
+    confidence = Confidence.LIKELY if stall.very_long else Confidence.POSSIBLE
     yield cause.finding(
         confidence,
         title=f"{stall.role} reads on in {loop.frame.function} and never yields a sample",

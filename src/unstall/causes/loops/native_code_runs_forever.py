@@ -46,7 +46,9 @@ _CONSUMERS = {"sum", "list", "tuple", "set", "max", "min", "sorted", "deque", "d
 def from_stack(stall: Stall, code: Code) -> Iterator[Finding]:
     """A thread computes in one and the same Python instruction."""
     stack, frame = stall.stack, stall.frame
-    if stack is None or frame is None or stall.wait.kind is not Kind.RUNNING or stack.moved:
+    if stack is None or frame is None or stall.wait.kind is not Kind.RUNNING:
+        return
+    if stack.moved or not stall.same_sample:
         return
     if stack.samples < 4 or stack.frames[0].file.endswith(("/re/__init__.py", "/re.py")):
         return
@@ -63,7 +65,7 @@ def from_stack(stall: Stall, code: Code) -> Iterator[Finding]:
     if native:
         facts.append(Fact(f"its native code is {native[0]}", "native stack"))
     yield cause.finding(
-        Confidence.LIKELY if endless or (stall.long and stall.place != "main") else Confidence.POSSIBLE,
+        Confidence.LIKELY if endless or (stall.very_long and stall.place != "main") else Confidence.POSSIBLE,
         title=f"{stall.role} is in one call at line {frame.line} of {frame.function} that does not end",
         where=stall.where(),
         because=facts,

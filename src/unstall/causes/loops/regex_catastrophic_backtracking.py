@@ -23,7 +23,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from unstall.evidence import syntax
+from unstall.evidence import ambiguity, syntax
 from unstall.evidence.code import Code
 from unstall.evidence.stacks import Frame
 from unstall.evidence.stall import Kind, Stall
@@ -44,6 +44,7 @@ cause = Cause(
     ),
 )
 _METHODS = {"match", "fullmatch", "search", "sub", "subn", "findall", "split", "finditer"}
+_ENOUGH_S = 1.2  # on the CPU: on a busy machine that takes longer
 _MODULES = ("/re/__init__.py", "/re.py")
 
 
@@ -51,7 +52,7 @@ _MODULES = ("/re/__init__.py", "/re.py")
 def from_stack(stall: Stall, code: Code) -> Iterator[Finding]:
     """A thread computes in one and the same call of the re module."""
     stack, frame = stall.stack, stall.frame
-    if stack is None or frame is None or stall.wait.kind is not Kind.RUNNING or stack.moved:
+    if stack is None or frame is None or stall.wait.kind is not Kind.RUNNING or stack.moved or not stall.same_sample:
         return
     in_module = stack.frames[0].file.endswith(_MODULES)
     in_native = bool(stall.thread and any("sre_" in one or "_sre" in one for one in stall.thread.native[:6]))
@@ -59,14 +60,23 @@ def from_stack(stall: Stall, code: Code) -> Iterator[Finding]:
         return
     facts = [stall.fact(f"{stall.role}: {stall.wait.text}")]
     facts.append(Fact(f"it was in the same call of `re` in all {stack.samples} looks", "its Python stack"))
+    if stack.pattern == ambiguity.AMBIGUOUS:
+        facts.append(Fact("a loop of its pattern can match the same text in many ways", "the pattern"))
     if in_native and stall.thread:
         facts.append(Fact(f"its native code is {stall.thread.native[0]}", "native stack"))
     yield cause.finding(
-        Confidence.LIKELY if stall.long else Confidence.POSSIBLE,
+        _confidence(stall, stack.pattern),
         title=f"{stall.role} is in one regular expression match that does not end",
         where=stall.where(),
         because=facts,
     )
+
+
+def _confidence(stall: Stall, pattern: str) -> Confidence:
+    """A pattern without ambiguity may just be slow on a long text."""
+    if pattern == ambiguity.AMBIGUOUS and (stall.long or (stall.thread and stall.thread.computed_s > _ENOUGH_S)):
+        return Confidence.LIKELY
+    return Confidence.LIKELY if stall.very_long and pattern != ambiguity.BOUNDED else Confidence.POSSIBLE
 
 
 def _matches_on_line(frame: Frame, code: Code) -> bool:

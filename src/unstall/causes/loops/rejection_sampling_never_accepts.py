@@ -49,9 +49,9 @@ def from_motion(stall: Stall, code: Code) -> Iterator[Finding]:
     if not stall.makes_sample or stall.wait.kind is not Kind.RUNNING or stall.stack is None:
         return
     loop = spinning_loop(stall.stack, code)
-    if loop is None or not loop.draws_random:
+    if loop is None or not loop.draws_random or loop.approaching:
         return
-    sure = stall.long or (loop.frozen and loop.rounds)
+    sure = stall.very_long or (loop.frozen and loop.rounds)
     yield cause.finding(
         Confidence.LIKELY if sure else Confidence.POSSIBLE,
         title=f"{stall.role} draws random candidates in {loop.frame.function} and accepts none",

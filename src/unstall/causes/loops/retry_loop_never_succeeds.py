@@ -87,7 +87,7 @@ def from_motion(stall: Stall, code: Code, descriptors: Descriptors) -> Iterator[
         if not one.exists:
             facts.append(Fact(f"{one.path} does not exist", "the file system"))
     yield cause.finding(
-        Confidence.LIKELY if stall.long else Confidence.POSSIBLE,
+        Confidence.LIKELY if stall.very_long else Confidence.POSSIBLE,
         title=f"{stall.role} retries without a limit in {loop.frame.function}",
         where=stall.where(stall.at(loop.frame, loop.line)),
         because=facts,

@@ -47,7 +47,7 @@ def from_motion(stall: Stall, code: Code) -> Iterator[Finding]:
     if stall.place != "sampler" or stall.stack is None or stall.wait.kind not in (Kind.RUNNING, Kind.SLEEPING):
         return
     loop = spinning_loop(stall.stack, code)
-    confidence = loop.never_ends(patient=stall.long) if loop else None
+    confidence = loop.never_ends(long=stall.long, very_long=stall.very_long) if loop else None
     if loop is None or confidence is None:
         return
     yield cause.finding(
