@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -126,6 +127,26 @@ def test_a_thread_that_computes_beside_one_that_waits(tmp_path: Path) -> None:
     assert not threads[spinning].still
     assert not threads[program.pid].running
     assert len(threads[program.pid].readings) > 1
+
+
+def test_a_thread_that_ends_between_two_looks(tmp_path: Path) -> None:
+    code = """
+    import threading
+    end = threading.Event()
+    threading.Thread(target=end.wait).start()
+    say("ready"); input(); end.set(); threading._shutdown(); say("gone"); input()
+    """
+    with started(tmp_path, code) as program:
+        program.line()
+        watcher = ThreadWatcher([program.pid])
+        watcher.look()
+        assert len(watcher.finish({})) == 2
+        program.answer()
+        program.line()
+        until(lambda: len(os.listdir(f"/proc/{program.pid}/task")) == 1)
+        watcher.look()
+        [thread] = watcher.finish({})
+    assert thread.tid == program.pid
 
 
 def test_a_process_that_ends_between_two_looks(tmp_path: Path) -> None:

@@ -64,6 +64,8 @@ class ThreadWatcher:
         """The threads with all their readings, and the libraries in which they are blocked."""
         threads = []
         for watch in self.watches.values():
+            if watch.tid != watch.pid and procfs.stat(watch.pid, watch.tid) is None and procfs.stat(watch.pid):
+                continue  # a thread that has ended; its process lives
             memory = memories.get(watch.pid)
             library, libraries = _libraries(watch, memory) if memory else ("", ())
             last = watch.readings[-1]
