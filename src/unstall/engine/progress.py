@@ -5,7 +5,7 @@ from __future__ import annotations
 from unstall.engine.waits import WaitReader
 from unstall.evidence.motion import loops_of
 from unstall.evidence.stacks import Stack
-from unstall.evidence.stall import FINITE, Kind, Stall
+from unstall.evidence.stall import FINITE, LOADER_FILE, Kind, Stall
 from unstall.model.diagnosis import Verdict
 from unstall.model.finding import Confidence, Finding
 
@@ -60,10 +60,12 @@ def verdict(reader: WaitReader, stalls: list[Stall], findings: list[Finding]) ->
 
 
 def _main_works(stall: Stall) -> bool:
-    """The main process computes, and the variables of its own code change."""
-    if not stall.in_main or stall.wait.kind is not Kind.RUNNING or stall.stack is None or stall.place != "main":
+    """The main process computes, and its own code goes on: the code outside of the loader, where it is in one."""
+    if not stall.in_main or stall.wait.kind is not Kind.RUNNING or stall.stack is None:
         return False
-    return any(one.user and one.moved and one.changed for one in stall.stack.frames)
+    frames = stall.stack.frames
+    inside = [place for place, one in enumerate(frames) if one.file.endswith(LOADER_FILE)]
+    return any(one.user and one.moved and (inside or one.changed) for one in frames[inside[-1] if inside else 0 :])
 
 
 def ends_by_itself(stall: Stall) -> bool:
