@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from unstall.evidence import syntax
+from unstall.evidence import loop_limits, syntax
 from unstall.evidence.stacks import Frame, Local, Scalar, Stack
 from unstall.model.diagnosis import Unexamined
 from unstall.probes import patterns, procfs, spy
@@ -171,7 +171,7 @@ class StackSampler:
             for way in syntax.exits(loop):
                 for guard in way.guards:
                     texts.update(dict.fromkeys(syntax.operands(guard)))
-                    asked.update(dict.fromkeys(syntax.asked_for(guard)))
+                    asked.update(dict.fromkeys(loop_limits.asked_for(guard)))
         for loop in syntax.loops_around(tree, frame.line) if tree else []:
             texts.update(dict.fromkeys(f"len({text})" for text in syntax.consulted(loop)))
         types = syntax.receivers_on_line(tree, frame.line) if tree else []
