@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from time import perf_counter_ns
+from time import perf_counter_ns, thread_time_ns
 
 from ..flight import layout
 from . import words
@@ -63,12 +63,21 @@ class Hooks:
         module._worker_loop = _worker_loop  # type: ignore[attr-defined]
 
     def loader(self, module: ModuleType) -> None:
-        """The training loop asks for a batch, gets it, and goes on."""
+        """The training loop starts an epoch, asks for a batch, gets it, and goes on."""
         import torch
 
         record, is_training = self.record, torch.is_grad_enabled
-        iterator = module._BaseDataLoaderIter
+        iterator, start = module._BaseDataLoaderIter, module.DataLoader._get_iterator
         following = iterator.__next__
+
+        @functools.wraps(start)
+        def _get_iterator(self: Any) -> Any:
+            began = perf_counter_ns()
+            made = start(self)
+            slots = record.slots
+            slots[layout.STARTUP_NS] += perf_counter_ns() - began
+            slots[layout.ITERATORS] += 1
+            return made
 
         @functools.wraps(following)
         def __next__(self: Any) -> Any:  # noqa: N807
@@ -82,7 +91,9 @@ class Hooks:
             slots[layout.PHASE] = layout.LOADING
             try:
                 batch = following(self)
-            except BaseException:
+            except BaseException as error:
+                if isinstance(error, StopIteration):
+                    _note_end(slots, self)
                 slots[layout.EPOCHS] += 1
                 slots[layout.PHASE], slots[layout.SINCE_NS] = layout.TRAINING, perf_counter_ns()
                 raise
@@ -90,9 +101,15 @@ class Hooks:
             slots[layout.LOADING_NS] += delivered - asked
             slots[layout.SINCE_NS] = delivered
             slots[layout.DELIVERED] += 1
+            slots[layout.IN_EPOCH] = yielded = self._num_yielded
+            if yielded == 1:
+                slots[layout.FIRST_WAIT_NS] += delivered - asked
+                slots[layout.WORKERS] = self._num_workers
+                slots[layout.EXPECTED] = _length(self)
             slots[layout.PHASE] = layout.TRAINING if is_training() else layout.VALIDATION
             return batch
 
+        module.DataLoader._get_iterator = _get_iterator
         iterator.__next__ = __next__
 
     def optimizer(self, module: ModuleType) -> None:
@@ -170,9 +187,27 @@ class Hooks:
         module.Popen.poll = noted
 
 
+def _length(iterator: Any) -> int:
+    """How many batches an iterator promises."""
+    try:
+        return len(iterator)
+    except Exception:  # noqa: BLE001  most iterable datasets have no length
+        return layout.NO_LENGTH
+
+
+def _note_end(slots: memoryview, iterator: Any) -> None:
+    """An epoch is over: was there anything in it, and is this news?"""
+    if not iterator._num_yielded:
+        slots[layout.EMPTY_EPOCHS] += 1
+    if getattr(iterator, "_unstall_ended", -1) == iterator._num_yielded:
+        slots[layout.ASKED_AFTER_END] += 1
+    iterator._unstall_ended = iterator._num_yielded
+
+
 def _noted_fetch(record: Record, fetch: Any) -> Any:
     def noted(self: Any, possibly_batched_index: Any) -> Any:
         slots = record.slots
+        began, computed = perf_counter_ns(), thread_time_ns()
         slots[layout.STAGE] = layout.FETCHING
         if type(possibly_batched_index) is list:
             possibly_batched_index = _Noted(possibly_batched_index)
@@ -181,6 +216,8 @@ def _noted_fetch(record: Record, fetch: Any) -> Any:
             _note(slots, possibly_batched_index)
         data = fetch(self, possibly_batched_index)
         slots[layout.BATCHES] += 1
+        slots[layout.FETCHING_NS] += perf_counter_ns() - began
+        slots[layout.FETCHING_CPU_NS] += thread_time_ns() - computed
         slots[layout.STAGE] = layout.IDLE
         return data
 
