@@ -51,6 +51,7 @@ class Times(msgspec.Struct, frozen=True, omit_defaults=True):
     empty_epochs: int = 0
     asked_after_end: int = 0
     fetched: int = 0  # samples
+    batches: int = 0  # that were made of them
     fetching_s: float = 0.0  # by all workers, or by the training loop itself
     computing_s: float = 0.0  # of the fetching: on a core, or ready for one
 
@@ -63,6 +64,24 @@ class Times(msgspec.Struct, frozen=True, omit_defaults=True):
     def computing(self) -> float:
         """The share of the fetching that was computing; the rest was waiting for something."""
         return min(1.0, self.computing_s / self.fetching_s) if self.fetching_s else 0.0
+
+    def since(self, before: Times) -> Times:
+        """What came after an earlier reading."""
+        names = Times.__struct_fields__
+        return Times(**{name: round(getattr(self, name) - getattr(before, name), 6) for name in names})
+
+
+class Note(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A rare thing that a process wrote down: how often, for how long, and at which line."""
+
+    kind: str
+    pid: int = 0
+    where: Location | None = None
+    what: str = ""
+    count: int = 0
+    seconds: float = 0.0
+    size: int = 0
+    endless: bool = False  # the source at that line shows a loop that nothing ends
 
 
 class Timings(Evidence, frozen=True):
@@ -81,4 +100,9 @@ class Timings(Evidence, frozen=True):
     lines: tuple[Line, ...] = ()  # where samples are made, hottest first
     samples: int = 0  # how many there were of threads that make samples
     background: tuple[Background, ...] = ()
+    notes: tuple[Note, ...] = ()
     blocked: float = 0.0  # the share of samples in which the training loop was kept from running by the GIL
+
+    def note(self, kind: str) -> Note | None:
+        """The first note of a kind."""
+        return next((one for one in self.notes if one.kind == kind), None)

@@ -33,7 +33,7 @@ class Tally:
         """One sample: the user's frames, innermost first."""
         self.samples += 1
         places = [(one.file, one.line, one.function) for one in frames if one.user]
-        self.within.update(dict.fromkeys(places))
+        self.within.update(set(places))
         self.own.update(places[:1])
 
     def lines(self) -> tuple[Line, ...]:
