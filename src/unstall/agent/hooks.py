@@ -103,7 +103,9 @@ class Hooks:
                 if isinstance(error, StopIteration):
                     _note_end(slots, notes, self)
                 slots[layout.EPOCHS] += 1
-                slots[layout.PHASE], slots[layout.SINCE_NS] = layout.TRAINING, perf_counter_ns()
+                ended = perf_counter_ns()
+                slots[layout.LOADING_NS] += ended - asked  # workers were waited for, until they had ended
+                slots[layout.PHASE], slots[layout.SINCE_NS] = layout.TRAINING, ended
                 raise
             delivered = perf_counter_ns()
             slots[layout.LOADING_NS] += delivered - asked

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ import click
 from unstall.errors import UsageError
 
 if TYPE_CHECKING:
+    from unstall.evidence.timings import Timings
     from unstall.model.diagnosis import Diagnosis
 
 
@@ -37,14 +39,19 @@ def command(
     check_system()
     as_command = not as_module and _after_dashes(words)
     line = launch.command_line(words, module=as_module, command=as_command)
+    terminal = Terminal()
     session = Session(
         command=line,
-        report=_report,
+        listener=terminal,
         json_file=json_file.absolute() if json_file else None,
         stall_after=stall_after,
         keep_orphans=keep_orphans,
     )
-    return launch.end_like(session.run())
+    try:
+        status = session.run()
+    finally:
+        terminal.close()
+    return launch.end_like(status)
 
 
 def _after_dashes(words: tuple[str, ...]) -> bool:
@@ -54,10 +61,40 @@ def _after_dashes(words: tuple[str, ...]) -> bool:
     return place > 0 and given[place - 1] == "--" and tuple(given[place:]) == words
 
 
-def _report(diagnosis: Diagnosis, when: str) -> None:
-    from unstall.reports import terminal
+class Terminal:
+    """Tells on stderr. The status is the terminal's title: it disturbs no progress bar."""
 
-    text = f"\nunstall: {when}\n{terminal.render(diagnosis)}\n"
-    encoding = sys.stderr.encoding or "utf-8"
-    sys.stderr.write(text.encode(encoding, "replace").decode(encoding, "replace"))
-    sys.stderr.flush()
+    def __init__(self) -> None:
+        self.titled = sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+        self.began = False
+
+    def report(self, diagnosis: Diagnosis, when: str) -> None:
+        """A diagnosis in full."""
+        from unstall.reports import terminal
+
+        self._write(f"\nunstall: {when}\n{terminal.render(diagnosis)}\n")
+
+    def status(self, timings: Timings) -> None:
+        """How it goes, in the title."""
+        from unstall.reports import summary
+
+        if self.titled:
+            keep, self.began = "" if self.began else "\x1b[22;2t", True
+            self._write(f"{keep}\x1b]2;unstall: {summary.status(timings)}\x07")
+
+    def summary(self, timings: Timings) -> None:
+        """Where the time went."""
+        from unstall.reports import summary
+
+        if summary.is_worth_saying(timings):
+            self._write("\n" + summary.render(timings))
+
+    def close(self) -> None:
+        """Give the terminal its own title back."""
+        if self.began:
+            self._write("\x1b[23;2t")
+
+    def _write(self, text: str) -> None:
+        encoding = sys.stderr.encoding or "utf-8"
+        sys.stderr.write(text.encode(encoding, "replace").decode(encoding, "replace"))
+        sys.stderr.flush()

@@ -21,6 +21,7 @@ from unstall.probes import procfs
 AGENT = Path(unstall.__file__).parent / "agent" / "site"
 _SET_CHILD_SUBREAPER = 36
 _PASSED_ON = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR2, signal.SIGCONT)
+SUMMARY = signal.SIGUSR1  # asks the supervisor where the time went
 _FROM_THE_TERMINAL = (signal.SIGINT, signal.SIGQUIT)  # the whole foreground group gets these: so does the training
 
 
@@ -63,20 +64,23 @@ def start(command: list[str], folder: Path) -> subprocess.Popen[bytes]:
 
 
 @contextlib.contextmanager
-def passing_signals_on(training: subprocess.Popen[bytes]) -> Iterator[None]:
-    """What is sent to the supervisor is meant for the training."""
+def passing_signals_on(training: subprocess.Popen[bytes]) -> Iterator[set[int]]:
+    """What is sent to the supervisor is meant for the training. Yields the signals that have come, as they come."""
+    come: set[int] = set()
 
     def pass_on(number: int, _: FrameType | None) -> None:
+        come.add(number)
         with contextlib.suppress(ProcessLookupError):
             os.kill(training.pid, number)
 
     def leave(number: int, _: FrameType | None) -> None:
-        """The training has it from the terminal already."""
+        """The training has it from the terminal already, or it is meant for us."""
+        come.add(number)
 
     before = {number: signal.signal(number, pass_on) for number in _PASSED_ON}
-    before |= {number: signal.signal(number, leave) for number in _FROM_THE_TERMINAL}
+    before |= {number: signal.signal(number, leave) for number in (*_FROM_THE_TERMINAL, SUMMARY)}
     try:
-        yield
+        yield come
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

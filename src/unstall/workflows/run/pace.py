@@ -33,14 +33,14 @@ class Pace:
     _delays: dict[int, float] = field(default_factory=dict)
     _delayed: float = 0.0
 
-    def note(self, records: dict[int, Beats], now: float) -> bool:
+    def note(self, records: dict[int, Beats], now: float, *, last: bool = False) -> bool:
         """Take note of the records, every few seconds; whether it did."""
         self.loop = loop = timings.trainer(records)
         if loop is None or not loop.count(layout.ITERATORS):
             return False
         if not self.began:
             self.began, self.next_look = now, now + FIRST_LOOK_S
-        if self.marks and now - self.marks[-1][0] < MARK_S:
+        if self.marks and now - self.marks[-1][0] < MARK_S and not last:
             return False
         self.workers = [one.pid for one in records.values() if one.is_worker and one.count(layout.PARENT) == loop.pid]
         self.workers = [pid for pid in self.workers if procfs.stat(pid) is not None]

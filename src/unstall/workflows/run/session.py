@@ -9,13 +9,14 @@ import shlex
 import sys
 import threading
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 
 from unstall.errors import UnstallError
+from unstall.evidence.timings import Timings
 from unstall.flight import reader
 from unstall.model.bundle import Bundle
 from unstall.model.diagnosis import Diagnosis, Target, Verdict
@@ -31,15 +32,28 @@ from unstall.workflows.run.watch import STALLED_ANYWAY_S, Watch
 
 TICK_S = 0.25
 LOOK_AGAIN_S = 30.0  # at a stall that was reported: its cause may turn out to be another one
-Report = Callable[[Diagnosis, str], None]
+STATUS_S = 2.0
+
+
+class Listener(Protocol):
+    """Whoever tells people what a session has to say."""
+
+    def report(self, diagnosis: Diagnosis, when: str) -> None:
+        """A stall, slowness, or an end that needs explaining: each once."""
+
+    def status(self, timings: Timings) -> None:
+        """How it goes, every few seconds."""
+
+    def summary(self, timings: Timings) -> None:
+        """Where the time went: at the end, and when asked."""
 
 
 @dataclass
 class Session:
-    """A training under supervision. `report` is called once per stall, and for an end that needs explaining."""
+    """A training under supervision."""
 
     command: list[str]
-    report: Report
+    listener: Listener
     json_file: Path | None = None
     stall_after: float | None = None
     keep_orphans: bool = False
@@ -54,6 +68,7 @@ class Session:
         self.seen: tuple[Bundle, Diagnosis] | None = None
         self.reported: tuple[float, str] | None = None  # when the beats stood still, and the cause
         self.verdict = Verdict.PROGRESSING
+        self.next_status = self.began + STATUS_S
         self.commands = {tuple(self.command)}  # of the training's Pythons: a fork of one has the same
 
     def run(self) -> int:
@@ -61,7 +76,7 @@ class Session:
         kills_before = memory.oom_kills() or 0
         training = launch.start(self.command, self.folder)
         self._write(None)
-        with launch.passing_signals_on(training):
+        with launch.passing_signals_on(training) as self.signals:
             status = self._attend(training.pid)
             self._after(training.pid, status, kills_before)
         return status
@@ -87,6 +102,8 @@ class Session:
         if news := self.slowness.tick(records, now):
             self.verdict = news[1].verdict
             self._tell(*news, f"it has been running for {now - self.began:.0f} s")
+        if now >= self.next_status or launch.SUMMARY in self.signals:
+            self._show(now)
         if self.looking is None:
             if self.watch.is_due(now):
                 self.looking = threading.Thread(target=self._look, args=(pid,), daemon=True)
@@ -94,6 +111,17 @@ class Session:
         elif not self.looking.is_alive():
             self.looking = None
             self._judge(now)
+
+    def _show(self, now: float) -> None:
+        """How it goes; and where the time went, if somebody has asked."""
+        self.next_status = now + STATUS_S
+        timings = self.slowness.evidence()
+        asked = launch.SUMMARY in self.signals
+        self.signals.discard(launch.SUMMARY)
+        if timings is not None:
+            self.listener.status(timings)
+            if asked:
+                self.listener.summary(timings)
 
     def _look(self, pid: int) -> None:
         try:
@@ -129,7 +157,7 @@ class Session:
         with contextlib.suppress(UnstallError):
             why.save(bundle, self.folder / f"bundle-{len(self.diagnoses):03}.json")
         self._write(None)
-        self.report(diagnosis, when)
+        self.listener.report(diagnosis, when)
 
     def _after(self, pid: int, status: int, kills_before: int) -> None:
         """Explain the end, if it was a bad one, and leave nothing behind."""
@@ -143,11 +171,22 @@ class Session:
         diagnosis = why.judge(bundle)
         with contextlib.suppress(UnstallError):
             why.save(bundle, self.folder / "ending.json")
-        if self.reported is None:
+        self._sum_up()
+        asked_to_end = ending.signal in self.signals
+        if self.reported is None and not asked_to_end and (ending.failed or not self.slowness.told):
             self.verdict = diagnosis.verdict
-        if diagnosis.findings and self.reported is None:
-            self._tell(bundle, diagnosis, "the training has ended")
+            if diagnosis.findings:
+                self._tell(bundle, diagnosis, "the training has ended")
         self._write(os.waitstatus_to_exitcode(status))
+
+    def _sum_up(self) -> None:
+        """The last reading of the clocks."""
+        self.slowness.pace.note(reader.read_all(str(self.folder)), time.monotonic(), last=True)
+        if news := self.slowness.news():
+            self.verdict = news[1].verdict
+            self._tell(*news, "the training has ended")
+        if timings := self.slowness.evidence():
+            self.listener.summary(timings)
 
     @property
     def target(self) -> Target:
