@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from unstall.evidence import influence, loop_limits, syntax
+from unstall.evidence import arithmetic, influence, loop_limits, syntax
 from unstall.evidence.code import Code
 from unstall.evidence.stacks import Frame, Scalar, Stack
 from unstall.model.finding import Confidence, Fact
@@ -139,6 +139,11 @@ class ActiveLoop:
         return False
 
     @property
+    def steps_past(self) -> str | None:
+        """The remainder of a counter that never becomes what the loop's test wants."""
+        return arithmetic.steps_past(self.node, self.frame) if isinstance(self.node, ast.While) else None
+
+    @property
     def receding(self) -> bool:
         """A number that a way out looks at moves steadily away from its goal."""
         return any(self._gap_moves(guard, closer=False) for way in self.exits for guard in way.guards)
@@ -187,6 +192,8 @@ class ActiveLoop:
             return Confidence.CERTAIN
         if self.frozen and (self.rounds or long):
             return Confidence.CERTAIN
+        if self.steps_past:
+            return Confidence.CERTAIN
         if self.repeating:
             return Confidence.LIKELY
         if self.approaching:
@@ -206,6 +213,8 @@ class ActiveLoop:
         else:
             lines = ", ".join(str(line) for line in sorted({way.line for way in self.exits}))
             found.append(Fact(f"the loop has no limit; its ways out are on line {lines}", "the source"))
+        if self.steps_past:
+            found.append(Fact(f"counting on, `{self.steps_past}` never becomes what the test wants", "its variables"))
         for name, values in list(self.exit_values.items())[:3]:
             if len(set(values)) == 1 and values[0] is not None:
                 found.append(Fact(f"`{name}`, which a way out looks at, never changed", "its variables"))

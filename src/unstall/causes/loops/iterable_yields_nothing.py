@@ -63,13 +63,13 @@ def from_motion(stall: Stall, code: Code) -> Iterator[Finding]:
 
 
 def _barren_loop(stall: Stall, code: Code) -> ActiveLoop | None:
-    """The outermost loop that was seen to move: what stands further out waits for its `yield`.
+    """The outermost loop that was seen to move or go round: what stands further out waits for its `yield`.
 
     A loop over something finite will end. One over a generator may go on for ever.
     """
     if stall.stack is None:
         return None
-    moving = [loop for loop in loops_of(stall.stack, code) if loop.frame.moved and loop.may_be_endless]
+    moving = [loop for loop in loops_of(stall.stack, code) if (loop.frame.moved or loop.rounds) and loop.may_be_endless]
     started = stall.worker is not None and (stall.worker.batch or 0) >= max(stall.worker.number or 0, 1)
     wanted = [loop for loop in moving if syntax.yields(loop.node) or not started]
     return wanted[-1] if wanted else None
