@@ -5,9 +5,12 @@ from __future__ import annotations
 from unstall.evidence.timings import Line, Timings
 from unstall.model.finding import Fact, Location
 
-LEAST_S = 10.0  # of training: earlier it is too early to say
+LEAST_S = 15.0  # of training: earlier it is too early to say
 LEAST_BATCHES = 4
-WAITS = 0.5  # of its time
+WAITS = 0.6  # of its time
+COMPUTES = 0.6  # of the making of samples
+LEAST_SAMPLE_S, LEAST_BATCH_S = 0.001, 0.02  # below that, a small model and the loader's own work are all there is
+MOSTLY_USERS = 0.5  # of the samples: in the user's own lines, or in what those call
 DOMINATES = 0.5  # of the samples: a function with less is one of several
 
 
@@ -55,8 +58,16 @@ def waits(timings: Timings) -> bool:
     times = timings.recent
     if timings.total.span_s < LEAST_S or times.delivered < LEAST_BATCHES:
         return False
+    if times.fetching_s < LEAST_SAMPLE_S * times.fetched and times.fetching_s < LEAST_BATCH_S * times.batches:
+        return False
     starting = times.first_wait_s if times.iterators > 1 and timings.workers else 0.0
     return (times.waited_s - starting) / max(times.span_s, 0.1) >= WAITS and timings.total.waiting >= WAITS / 2
+
+
+def is_computed(timings: Timings) -> bool:
+    """Whether it was seen to be the computing of the user's own code that takes the time."""
+    own = sum(one.own for one in timings.lines)
+    return timings.samples > 0 and own >= MOSTLY_USERS and timings.recent.computing >= COMPUTES
 
 
 def facts(timings: Timings) -> list[Fact]:

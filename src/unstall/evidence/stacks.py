@@ -33,6 +33,14 @@ class Context(msgspec.Struct, frozen=True, omit_defaults=True):
     line: int = 0
 
 
+class Walk(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A `for` loop that goes over an object by index, until that raises IndexError."""
+
+    type: str
+    index: int  # the next one
+    length: int | None = None  # what the object's `__len__` says
+
+
 class Frame(msgspec.Struct, frozen=True, omit_defaults=True):
     """One frame of one stack, as it was in the last sample, with its history."""
 
@@ -47,6 +55,7 @@ class Frame(msgspec.Struct, frozen=True, omit_defaults=True):
     changed: tuple[str, ...] = ()  # locals that changed between samples
     watched: dict[str, tuple[Scalar, ...]] = {}  # what the loop's way out depends on, over the samples
     moved: bool = False  # it was seen at different instructions
+    walks: tuple[Walk, ...] = ()
     turns: int = 0  # how often it was seen further back than in the sample before
 
     def local(self, name: str) -> Local | None:

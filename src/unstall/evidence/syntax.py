@@ -48,6 +48,11 @@ def body_of(tree: ast.AST) -> ast.AST:
     return tree
 
 
+def begins_at(function: ast.FunctionDef, line: int) -> bool:
+    """Whether a function begins at a line, as Python counts it: with its first decorator."""
+    return min([function.lineno, *(one.lineno for one in function.decorator_list)]) <= line <= function.lineno
+
+
 def loops_around(tree: ast.AST, line: int) -> list[LoopNode]:
     """The loops that a line is in, innermost first. A line of a loop's header is in the loop."""
     found = [node for node in ast.walk(tree) if isinstance(node, LoopNode) and node.lineno <= line <= _body_end(node)]
@@ -209,8 +214,9 @@ def receivers_on_line(tree: ast.AST, line: int) -> list[str]:
         if isinstance(call.func, ast.Attribute) and is_plain(call.func.value):
             found[ast.unparse(call.func.value)] = None
     for loop in loops_around(tree, line):
-        if isinstance(loop, ast.For) and is_plain(loop.iter):
-            found[ast.unparse(loop.iter)] = None
+        if isinstance(loop, ast.For):
+            over = [loop.iter, *(loop.iter.args if isinstance(loop.iter, ast.Call) else ())]
+            found.update(dict.fromkeys(ast.unparse(one) for one in over if is_plain(one)))
     return list(found)
 
 

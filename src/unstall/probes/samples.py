@@ -56,6 +56,7 @@ class SampledFrame:
     evaluate: Callable[[str], Ref | None] | None = None
     read_contexts: Callable[[], list[Ref]] | None = None
     read_suspended: Callable[[], list[SampledFrame]] | None = None
+    read_walks: Callable[[], list[tuple[Ref, int]]] | None = None
 
     @property
     def bare_name(self) -> str:
@@ -91,6 +92,13 @@ class SampledFrame:
         """The objects whose `with` block this frame is inside of, innermost last."""
         try:
             return self.read_contexts() if self.read_contexts else []
+        except Unreadable:
+            return []
+
+    def walks(self) -> list[tuple[Ref, int]]:
+        """The objects that `for` loops here go over by index, and the next index of each."""
+        try:
+            return self.read_walks() if self.read_walks else []
         except Unreadable:
             return []
 

@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 import msgspec
 
 from unstall.evidence import loop_limits, syntax
-from unstall.evidence.stacks import Frame, Local, Scalar, Stack
+from unstall.evidence.stacks import Frame, Local, Scalar, Stack, Walk
 from unstall.model.diagnosis import Unexamined
-from unstall.probes import patterns, procfs, spy
+from unstall.probes import lengths, patterns, procfs, spy
 from unstall.probes.code import command_text, read_source
 from unstall.probes.python import open_interpreter
 from unstall.probes.python.expressions import evaluate
@@ -231,6 +231,7 @@ def _sampled(
         evaluate=lambda expression: evaluate(frame, expression),
         read_contexts=frame.contexts,
         read_suspended=read_suspended,
+        read_walks=frame.walks,
     )
 
 
@@ -339,7 +340,15 @@ def _fold_frame(track: Track, depth: int, frame: SampledFrame, with_locals: bool
         watched=watched,
         moved=moved,
         turns=turns,
+        walks=_walks(track.last.pid, frame) if frame.user else (),
     )
+
+
+def _walks(pid: int, frame: SampledFrame) -> tuple[Walk, ...]:
+    try:
+        return tuple(Walk(one.type_name, index, lengths.promised(pid, one)) for one, index in frame.walks())
+    except Unreadable:
+        return ()
 
 
 def _locals(frame: SampledFrame, with_locals: bool) -> tuple[Local, ...]:

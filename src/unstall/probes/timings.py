@@ -99,7 +99,7 @@ def _endless_loop(function: Location) -> int | None:
     except (OSError, SyntaxError, ValueError, RecursionError):
         return None
     for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef) and node.lineno <= function.line <= node.body[0].lineno:
+        if isinstance(node, ast.FunctionDef) and syntax.begins_at(node, function.line):
             loops = [one for one in syntax.walk(node) if isinstance(one, ast.While) and not syntax.exits(one)]
             return loops[0].lineno if loops else None
     return None

@@ -33,8 +33,6 @@ from unstall.model.cause import Cause
 from unstall.model.diagnosis import Verdict
 from unstall.model.finding import Confidence, Fact, Finding, Remedy
 
-COMPUTES = 0.6
-
 cause = Cause(
     slug="input-bound",
     title="The training waits for data: its workers can't make samples fast enough",
@@ -52,7 +50,7 @@ def from_timings(timings: Timings) -> Iterator[Finding]:
     if not timings.workers or not loading.waits(timings):
         return
     facts = loading.facts(timings)
-    computes = timings.recent.computing >= COMPUTES
+    computes = loading.is_computed(timings)
     remedies = list(cause.remedies)
     if computes and timings.workers < timings.cores:
         more = f"there are {timings.cores} cores for {timings.workers} workers"
@@ -64,7 +62,7 @@ def from_timings(timings: Timings) -> Iterator[Finding]:
             )
         )
     yield cause.finding(
-        Confidence.CERTAIN if computes and timings.samples else Confidence.POSSIBLE,
+        Confidence.CERTAIN if computes else Confidence.POSSIBLE,
         title=f"the training waits for data {timings.recent.waiting:.0%} of the time: making samples takes too long",
         where=loading.places(timings, "a worker"),
         because=facts,

@@ -31,8 +31,6 @@ from unstall.model.cause import Cause
 from unstall.model.diagnosis import Verdict
 from unstall.model.finding import Confidence, Finding, Remedy
 
-COMPUTES = 0.6
-
 cause = Cause(
     slug="input-bound-no-workers",
     title="The training makes its samples itself, and that takes most of its time",
@@ -53,9 +51,9 @@ def from_timings(timings: Timings) -> Iterator[Finding]:
     """Most time goes into making samples in the training loop itself."""
     if timings.workers or not loading.waits(timings):
         return
-    computes = timings.recent.computing >= COMPUTES
+    computes = loading.is_computed(timings)
     yield cause.finding(
-        Confidence.CERTAIN if computes and timings.samples else Confidence.POSSIBLE,
+        Confidence.CERTAIN if computes else Confidence.POSSIBLE,
         title=f"making samples takes {timings.recent.waiting:.0%} of the training's time, and it has no workers",
         where=loading.places(timings, "main"),
         because=loading.facts(timings),

@@ -131,6 +131,28 @@ class Frame:
                 found.append(manager)
         return found
 
+    def walks(self) -> list[tuple[Ref, int]]:
+        """The objects that `for` loops of this frame go over by index, and the next index of each.
+
+        Python does so with an object that has `__getitem__` and no `__iter__`; the loop keeps it on the value stack.
+        """
+        found = []
+        for address in self._slots[len(self.code.local_kinds) :]:
+            walk = _walk(Ref(address, self._heap)) if address else None
+            if walk is not None:
+                found.append(walk)
+        return found
+
+
+def _walk(ref: Ref) -> tuple[Ref, int] | None:
+    try:
+        if not ref.kind.is_builtin("iterator"):
+            return None
+        index, sequence = ref.memory.u64(ref.address + 16), ref.memory.u64(ref.address + 24)
+        return (Ref(sequence, ref.heap), index) if sequence and index < 1 << 62 else None
+    except Unreadable:
+        return None
+
 
 def _contents(cell: Ref) -> Ref | None:
     try:

@@ -26,13 +26,14 @@ from unstall.model.run import Run, TimedDiagnosis
 from unstall.probes import endings, memory, procfs
 from unstall.workflows import why
 from unstall.workflows.run import history, launch
-from unstall.workflows.run.pace import Pace
+from unstall.workflows.run.pace import LONGEST_PAUSE_S, Pace
 from unstall.workflows.run.slowness import Slowness
 from unstall.workflows.run.watch import STALLED_ANYWAY_S, Watch
 
 TICK_S = 0.25
 LOOK_AGAIN_S = 30.0  # at a stall that was reported: its cause may turn out to be another one
 STATUS_S = 2.0
+CHECKUP_S = 12.0
 
 
 class Listener(Protocol):
@@ -68,6 +69,7 @@ class Session:
         self.seen: tuple[Bundle, Diagnosis] | None = None
         self.reported: tuple[float, str] | None = None  # when the beats stood still, and the cause
         self.verdict = Verdict.PROGRESSING
+        self.next_checkup = self.began + CHECKUP_S
         self.next_status = self.began + STATUS_S
         self.commands = {tuple(self.command)}  # of the training's Pythons: a fork of one has the same
 
@@ -99,18 +101,23 @@ class Session:
         if self.watch.note(records, now) and self.reported:
             self.reported, self.verdict = None, Verdict.PROGRESSING
             self._write(None)
-        if news := self.slowness.tick(records, now):
-            self.verdict = news[1].verdict
-            self._tell(*news, f"it has been running for {now - self.began:.0f} s")
+        self._tell_pace(self.slowness.tick(records, now), now)
         if now >= self.next_status or launch.SUMMARY in self.signals:
             self._show(now)
         if self.looking is None:
-            if self.watch.is_due(now):
+            if self.watch.is_due(now) or self._checkup_is_due(now):
                 self.looking = threading.Thread(target=self._look, args=(pid,), daemon=True)
                 self.looking.start()
         elif not self.looking.is_alive():
             self.looking = None
             self._judge(now)
+
+    def _checkup_is_due(self, now: float) -> bool:
+        """Now and then, a training that moves is looked at, too: it may be in a loop that never ends."""
+        due = now >= self.next_checkup
+        if due:
+            self.next_checkup = now + min(2 * (now - self.began), LONGEST_PAUSE_S)
+        return due
 
     def _show(self, now: float) -> None:
         """How it goes; and where the time went, if somebody has asked."""
@@ -139,6 +146,7 @@ class Session:
             self.watch.looked(now)
             return
         (bundle, diagnosis), self.seen = self.seen, None
+        self._tell_pace(self.slowness.fresh(bundle, diagnosis), now)
         quiet = self.watch.quiet(now)
         sure = any(one.confidence is not Confidence.POSSIBLE for one in diagnosis.findings)
         lasts = quiet >= diagnosis.took_s  # nothing has moved since the look began
@@ -150,6 +158,12 @@ class Session:
             self.verdict, self.reported = diagnosis.verdict, (self.watch.changed, cause)
             self._tell(bundle, diagnosis, f"nothing has moved for {quiet:.0f} s")
         self.watch.next_look = now + LOOK_AGAIN_S
+
+    def _tell_pace(self, news: tuple[Bundle, Diagnosis] | None, now: float) -> None:
+        """Something is wrong with a training that moves."""
+        if news is not None:
+            self.verdict = self.verdict if self.verdict is Verdict.STALLED else news[1].verdict
+            self._tell(*news, f"it has been running for {now - self.began:.0f} s")
 
     def _tell(self, bundle: Bundle, diagnosis: Diagnosis, when: str) -> None:
         at = time.monotonic() - self.began
@@ -182,9 +196,7 @@ class Session:
     def _sum_up(self) -> None:
         """The last reading of the clocks."""
         self.slowness.pace.note(reader.read_all(str(self.folder)), time.monotonic(), last=True)
-        if news := self.slowness.news():
-            self.verdict = news[1].verdict
-            self._tell(*news, "the training has ended")
+        self._tell_pace(self.slowness.news(), time.monotonic())
         if timings := self.slowness.evidence():
             self.listener.summary(timings)
 

@@ -53,9 +53,18 @@ class Slowness:
         if evidence is None:
             return None
         bundle = Bundle(self.target, {evidence.kind: evidence})
-        diagnosis = why.judge(bundle)
-        sure = [one for one in diagnosis.findings if one.confidence is not Confidence.POSSIBLE]
-        fresh = tuple(one for one in sure if one.cause not in self.told)
+        return self.fresh(bundle, why.judge(bundle))
+
+    def fresh(self, bundle: Bundle, diagnosis: Diagnosis) -> tuple[Bundle, Diagnosis] | None:
+        """What a diagnosis says for sure of a training that moves, if it was not said before.
+
+        What it says of a stall has a chain of waits: that is for whoever knows that nothing moves.
+        """
+        fresh = tuple(
+            one
+            for one in diagnosis.findings
+            if one.confidence is not Confidence.POSSIBLE and not one.chain and one.cause not in self.told
+        )
         if not fresh:
             return None
         self.told |= {one.cause for one in fresh}
