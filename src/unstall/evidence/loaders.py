@@ -28,7 +28,8 @@ class Worker(msgspec.Struct, frozen=True, omit_defaults=True):
     iterable: bool = False
     seen: tuple[Sample | None, ...] = ()  # the sample at each reading, where it changed
     moved: bool = False  # its batch or sample changed while it was watched
-    makers: tuple[Frame, ...] = ()  # of an idle worker: the user's functions that make its batches and samples
+    # Of an idle worker, and of a training without workers: the user's functions that make its batches and samples.
+    makers: tuple[Frame, ...] = ()
 
     def is_at_start(self, workers: int) -> bool:
         """Nothing was fetched here before: it is at the first sample of its first batch."""

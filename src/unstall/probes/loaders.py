@@ -68,7 +68,7 @@ class LoaderWatcher:
                     worker,
                     moved=_moved(seen.history),
                     seen=tuple(dict.fromkeys(samples)),
-                    makers=_makers(seen.stack) if worker.stage == "idle" else (),
+                    makers=_makers(seen.stack) if worker.stage == "idle" or worker.number is None else (),
                 )
             )
         loaders = []
@@ -117,9 +117,11 @@ class LoaderWatcher:
 
 
 def _makers(stack: SampledStack) -> tuple[Frame, ...]:
-    loop = stack.find(WORKER, "_worker_loop")
+    loop, fetch = stack.find(WORKER, "_worker_loop"), stack.find(FETCH, "fetch")
     try:
-        return read_makers(stack.pid, loop) if loop else ()
+        if loop is not None:
+            return read_makers(stack.pid, loop)
+        return read_makers(stack.pid, fetch, "self") if fetch is not None else ()
     except Unreadable:
         return ()
 

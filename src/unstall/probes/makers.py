@@ -13,9 +13,13 @@ from unstall.probes.stacks import absolute, is_user_code, script_of
 _WRAPPERS = 5  # datasets within datasets: Subset(ConcatDataset([...]))
 
 
-def read_makers(pid: int, worker_loop: SampledFrame) -> tuple[Frame, ...]:
-    """The user's own functions that this worker runs: what makes a batch, then what makes a sample."""
-    found = dict.fromkeys((*_collate(worker_loop), *_getters(worker_loop)))
+def read_makers(pid: int, frame: SampledFrame, owner: str = "") -> tuple[Frame, ...]:
+    """The user's own functions that run here: what makes a batch, then what makes a sample.
+
+    `owner` is the variable that has the dataset and the collate function as attributes; else they are variables.
+    """
+    prefix = f"{owner}." if owner else ""
+    found = dict.fromkeys((*_collate(frame.ref(f"{prefix}collate_fn")), *_getters(frame.ref(f"{prefix}dataset"))))
     script = script_of(pid)
     return tuple(
         Frame(absolute(pid, file), line, name, line, user=True)
@@ -24,8 +28,7 @@ def read_makers(pid: int, worker_loop: SampledFrame) -> tuple[Frame, ...]:
     )
 
 
-def _collate(worker_loop: SampledFrame) -> Iterator[tuple[str, str, int]]:
-    collate = worker_loop.ref("collate_fn")
+def _collate(collate: Ref | None) -> Iterator[tuple[str, str, int]]:
     for _ in range(_WRAPPERS):  # functools.partial of a partial
         if collate is None or collate.type_name != "functools.partial":
             break
@@ -35,8 +38,7 @@ def _collate(worker_loop: SampledFrame) -> Iterator[tuple[str, str, int]]:
         yield from _method(collate, "__init__" if collate.is_type else "__call__")
 
 
-def _getters(worker_loop: SampledFrame) -> Iterator[tuple[str, str, int]]:
-    dataset = worker_loop.ref("dataset")
+def _getters(dataset: Ref | None) -> Iterator[tuple[str, str, int]]:
     for _ in range(_WRAPPERS):
         if dataset is None:
             return

@@ -220,10 +220,12 @@ def _other(console: Console, finding: Finding) -> Text:
 def _foot(console: Console, diagnosis: Diagnosis, first: Finding | None) -> Text:
     """What to read next, and what was looked at."""
     target = diagnosis.target
-    pid = f"pid {target.pid}" if target.pid is not None else "a saved bundle"
+    looked = (
+        f"looked at pid {target.pid} for {diagnosis.took_s:.1f} s" if target.pid is not None else "from a recording"
+    )
     more = _text()
     if first:
         more.append("More: ").append(f"unstall explain {clean(first.cause, 60)}", style="cyan").append("   ")
-    more.append(f"(looked at {pid} for {diagnosis.took_s:.1f} s: {clean(target.command, 200)})", style="dim")
+    more.append(f"({looked}: {clean(target.command, 200)})", style="dim")
     more.truncate(console.width, overflow="ellipsis")
     return more.append("\n")

@@ -44,13 +44,13 @@ class Pace:
             return False
         self.workers = [one.pid for one in records.values() if one.is_worker and one.count(layout.PARENT) == loop.pid]
         self.workers = [pid for pid in self.workers if procfs.stat(pid) is not None]
-        self._note_delays()
+        self._note_delays(self.workers or [loop.pid])
         times = timings.times(records, loop, now - self.began, self._delayed)
         self.marks = [*self.marks[-200:], (now, times)]
         return True
 
-    def _note_delays(self) -> None:
-        for pid in self.workers:
+    def _note_delays(self, makers: list[int]) -> None:
+        for pid in makers:
             delay = timings.delay_of(pid)
             self._delayed += max(0.0, delay - self._delays.get(pid, 0.0))
             self._delays[pid] = delay
