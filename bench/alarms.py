@@ -1,6 +1,6 @@
 """How often `unstall run` cries wolf, and how soon it notices: healthy and stuck programs of the zoo, with noise beside them.
 
-    python bench/alarms.py [healthy-rounds] [stall-rounds] [name-part]
+    PYTHONPATH=. python bench/alarms.py [healthy-rounds] [stall-rounds] [name-part] [noise,noise…]
 
 Each healthy program runs under supervision for up to 40 s, each stuck one until it is reported. The noise: none, a process
 that computes on every core, one that writes and syncs, one that computes in bursts. Prints a row per program and kind of noise.
@@ -93,10 +93,11 @@ def main() -> None:
     """Print the table."""
     healthy_rounds, stall_rounds = (int(sys.argv[one]) if len(sys.argv) > one else 1 for one in (1, 2))
     part = sys.argv[3] if len(sys.argv) > 3 else ""
+    kinds = sys.argv[4].split(",") if len(sys.argv) > 4 else list(NOISES)
     runs = alarms = 0
     delays: list[float] = []
     missed: list[str] = []
-    for kind in NOISES:
+    for kind in kinds:
         wanted = [one for one in programs() if one.watched != "steps" and part in one.name]
         with noise(kind), ThreadPoolExecutor(2) as pool:
             healthy = [one for one in wanted if one.cause is None] * healthy_rounds
@@ -120,8 +121,10 @@ def main() -> None:
         print(f"{kind}: {runs} healthy runs so far, {alarms} alarms", flush=True)
     if delays:
         ordered = sorted(delays)
-        print(f"{len(delays)} stalls reported; from stall to report: median {statistics.median(delays):.1f} s, "
-              f"90 % within {ordered[int(0.9 * (len(ordered) - 1))]:.1f} s, longest {ordered[-1]:.1f} s")
+        print(
+            f"{len(delays)} stalls reported; from stall to report: median {statistics.median(delays):.1f} s, "
+            f"90 % within {ordered[int(0.9 * (len(ordered) - 1))]:.1f} s, longest {ordered[-1]:.1f} s"
+        )
     print(f"missed: {missed or 'none'}")
 
 
