@@ -24,14 +24,17 @@ from unstall.model.evidence import Evidence
 from unstall.model.finding import Confidence, Fact, Finding, Grade, Link, Remedy
 
 
-def diagnose(bundle: Bundle, causes: Iterable[Cause]) -> Diagnosis:
-    """Run every cause over the evidence of one moment."""
+def diagnose(bundle: Bundle, causes: Iterable[Cause], *, moves: bool = False) -> Diagnosis:
+    """Run every cause over the evidence of one moment. `moves`: the training is known to, so no stall is looked for."""
     began = time.perf_counter()
     known = list(causes)
     findings = list(_from_other_evidence(bundle, known))
     word, summary = Verdict.UNKNOWN, ""
     chain: tuple[Link, ...] = ()
-    if bundle.get(Processes) is not None:
+    if moves:
+        findings = rank(findings)
+        word, summary = _of_the_first(known, findings) or Verdict.PROGRESSING, findings[0].title if findings else ""
+    elif bundle.get(Processes) is not None:
         reader = WaitReader(bundle)
         builder = GraphBuilder(reader)
         graph = builder.build()
@@ -51,7 +54,8 @@ def diagnose(bundle: Bundle, causes: Iterable[Cause]) -> Diagnosis:
         summary = findings[0].title if findings else _end_of(ending)
     elif (timings := bundle.get(Timings)) is not None:
         findings = rank(findings)
-        word, summary = _of_the_first(known, findings) or Verdict.PROGRESSING, _of_times(findings, timings)
+        word = _of_the_first(known, findings) or Verdict.PROGRESSING
+        summary = findings[0].title if findings else _of_times(timings)
     elif findings:
         findings = rank(findings)
         word, summary = Verdict.NOT_LEARNING, findings[0].title
@@ -69,16 +73,16 @@ def diagnose(bundle: Bundle, causes: Iterable[Cause]) -> Diagnosis:
 
 
 def _of_the_first(causes: list[Cause], findings: list[Finding]) -> Verdict | None:
-    """What the surest finding makes of a training, if it is more than possible."""
-    if not findings or findings[0].confidence is Confidence.POSSIBLE:
-        return None
-    return next((one.verdict for one in causes if one.slug == findings[0].cause), None)
+    """What the surest finding makes of a training. What is only possible makes it slow at most."""
+    first = next(iter(findings), None)
+    verdict = next((one.verdict for one in causes if first and one.slug == first.cause), None)
+    sure = first is not None and first.confidence is not Confidence.POSSIBLE
+    return verdict if sure or verdict is Verdict.SLOW else None
 
 
-def _of_times(findings: list[Finding], timings: Timings) -> str:
-    if findings and findings[0].confidence is not Confidence.POSSIBLE:
-        return findings[0].title
-    return f"{timings.total.delivered} batches were delivered, {timings.total.waiting:.0%} of the time went into waiting for them"
+def _of_times(timings: Timings) -> str:
+    times = timings.total
+    return f"{times.delivered} batches were delivered; waiting for them took {times.waiting:.0%} of the time"
 
 
 def _end_of(ending: Ending) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from unstall.evidence.timings import Line, Timings
-from unstall.model.finding import Fact, Location
+from unstall.model.finding import Confidence, Fact, Location
 
 LEAST_S = 15.0  # of training: earlier it is too early to say
+LASTING_S = 60.0  # of training: what has been slow for so long is worth mending
 LEAST_BATCHES = 4
 WAITS = 0.6  # of its time
 COMPUTES = 0.6  # of the making of samples
@@ -62,6 +63,13 @@ def waits(timings: Timings) -> bool:
         return False
     starting = times.first_wait_s if times.iterators > 1 and timings.workers else 0.0
     return (times.waited_s - starting) / max(times.span_s, 0.1) >= WAITS and timings.total.waiting >= WAITS / 2
+
+
+def confidence(timings: Timings, *, observed: bool) -> Confidence:
+    """How sure it is that this is what is wrong: a short training may be as fast as it needs to be."""
+    if not observed or timings.total.span_s < LASTING_S:
+        return Confidence.POSSIBLE
+    return Confidence.CERTAIN
 
 
 def is_computed(timings: Timings) -> bool:

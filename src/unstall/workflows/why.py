@@ -113,9 +113,9 @@ def _newest_in(run: Path) -> Path:
     raise BadBundle(f"{run} holds no evidence of a run", hint="`unstall run` keeps its runs in .unstall/runs/")
 
 
-def judge(bundle: Bundle) -> Diagnosis:
-    """The diagnosis of a bundle."""
-    return engine.diagnose(bundle, catalogue())
+def judge(bundle: Bundle, *, moves: bool = False) -> Diagnosis:
+    """The diagnosis of a bundle; of one that is known to move, without its stalls."""
+    return engine.diagnose(bundle, catalogue(), moves=moves)
 
 
 def save(bundle: Bundle, path: Path) -> None:

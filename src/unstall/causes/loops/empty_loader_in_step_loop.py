@@ -2,8 +2,8 @@
 
 ## What happens
 `while step < total:` around `for batch in loader:` ends when enough steps were made. With an empty dataset, or with
-`drop_last=True` and fewer samples than one batch has, the inner loop ends at once, each time. No step is ever made: the outer
-loop turns for ever, at full speed, without a word.
+`drop_last=True` and fewer samples than one batch has, the inner loop ends at once, each time. No step is ever made:
+the outer loop turns for ever, at full speed, without a word.
 
 ## How to recognise it
 One epoch after the other begins and ends without a single batch.

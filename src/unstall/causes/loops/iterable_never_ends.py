@@ -1,13 +1,13 @@
 """An IterableDataset goes on for ever, and the loop over it has no way out.
 
 ## What happens
-`__iter__` yields in a loop without an end, as streams often do. That is fine where the training counts its steps. A loop
-`for batch in loader:` that waits for the end of the data waits for ever: steps are made, but the code behind the loop (the
-next epoch, the validation, the checkpoint) is never reached.
+`__iter__` yields in a loop without an end, as streams often do. That is fine where the training counts its steps. A
+loop `for batch in loader:` that waits for the end of the data waits for ever: steps are made, but the code behind the
+loop (the next epoch, the validation, the checkpoint) is never reached.
 
 ## How to recognise it
-The source of `__iter__` has a loop that nothing ends, and neither has the loop over the loader: no break, no return, no
-number of steps.
+The source of `__iter__` has a loop that nothing ends, and neither has the loop over the loader: no break, no return,
+no number of steps.
 
 ## Example
 ```python

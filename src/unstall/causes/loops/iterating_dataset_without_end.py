@@ -2,8 +2,8 @@
 
 ## What happens
 `for x in dataset:` on an object that has `__getitem__` and no `__iter__` asks for item 0, 1, 2, … until one raises
-IndexError. `len(dataset)` is not asked. A `__getitem__` that never raises it (it draws random data, wraps the index with
-`%`, or cuts an empty slice) makes the loop endless.
+IndexError. `len(dataset)` is not asked. A `__getitem__` that never raises it (it draws random data, wraps the index
+with `%`, or cuts an empty slice) makes the loop endless.
 
 ## How to recognise it
 The loop is far beyond `len(dataset)`: Python keeps the loop's index, and unstall reads it.

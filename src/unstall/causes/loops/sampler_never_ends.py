@@ -1,9 +1,9 @@
 """The sampler goes on for ever, so the epoch never ends.
 
 ## What happens
-A custom sampler (or batch sampler) yields indices in a loop that nothing ends. `len(loader)` says how many batches an epoch
-should have; the loop over the loader goes on beyond that. Steps are made, the loss falls, but the validation, the
-checkpoint and the next epoch never come.
+A custom sampler (or batch sampler) yields indices in a loop that nothing ends. `len(loader)` says how many batches an
+epoch should have; the loop over the loader goes on beyond that. Steps are made, the loss falls, but the validation,
+the checkpoint and the next epoch never come.
 
 ## How to recognise it
 The epoch has had more batches than the loader promised, and goes on.

@@ -1,9 +1,9 @@
 """The end of the data is caught and ignored, so the loop asks an ended iterator for ever.
 
 ## What happens
-`next(batches)` raises StopIteration when the epoch is over. Code that catches it (often with a broad `except Exception:`)
-and goes on asks the same iterator again, which raises again. An ended iterator stays ended: the loop turns for ever, at full
-speed.
+`next(batches)` raises StopIteration when the epoch is over. Code that catches it (often with a broad `except
+Exception:`) and goes on asks the same iterator again, which raises again. An ended iterator stays ended: the loop
+turns for ever, at full speed.
 
 ## How to recognise it
 One iterator is asked again and again after it has ended.

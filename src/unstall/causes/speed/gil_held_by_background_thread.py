@@ -1,10 +1,10 @@
 """A thread beside the training keeps Python's lock, so the training loop hardly gets to run.
 
 ## What happens
-In one process, only one thread at a time runs Python code: the one that has the GIL. A background thread that computes in
-Python (a metrics loop, a logger that formats, a poller without a pause) takes it again and again, each time for 5 ms. The
-training loop, which needs it for a moment between two operations, waits each time. Threads do not make Python code
-faster; they make the training several times slower.
+In one process, only one thread at a time runs Python code: the one that has the GIL. A background thread that
+computes in Python (a metrics loop, a logger that formats, a poller without a pause) takes it again and again, each
+time for 5 ms. The training loop, which needs it for a moment between two operations, waits each time. Threads do not
+make Python code faster; they make the training several times slower.
 
 ## How to recognise it
 Another thread of the training's process has the GIL in most samples, while the training loop waits for it.
@@ -36,7 +36,7 @@ BLOCKS = 0.4
 
 cause = Cause(
     slug="gil-held-by-background-thread",
-    title="A thread beside the training keeps Python's lock, and the training loop waits for it",
+    title="A background thread keeps Python's lock, and the training waits for it",
     verdict=Verdict.SLOW,
     remedies=(
         Remedy("Let the thread pause between two rounds", "", "stop.wait(5)    # an Event, instead of running on"),

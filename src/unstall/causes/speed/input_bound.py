@@ -1,8 +1,8 @@
 """The training waits for data most of the time, because making samples takes so much computing.
 
 ## What happens
-Each sample is decoded, augmented, converted in `__getitem__`. The workers together make fewer batches per second
-than the training could use, so it waits, and the GPU with it. The loss seems to stand still; nothing is wrong with it.
+Each sample is decoded, augmented, converted in `__getitem__`. The workers together make fewer batches per second than
+the training could use, so it waits, and the GPU with it. The loss seems to stand still; nothing is wrong with it.
 Each worker is a process of its own: they do not hinder each other by Python's lock, but they share the cores.
 
 ## How to recognise it
@@ -19,8 +19,8 @@ def __getitem__(self, index):
 ```
 
 ## Use instead
-Make that line cheaper first. What is the same in every epoch can be done once, before the training, and stored. Then use
-as many workers as there are cores, or a smaller image, or move the work to the GPU.
+Make that line cheaper first. What is the same in every epoch can be done once, before the training, and stored. Then
+use as many workers as there are cores, or a smaller image, or move the work to the GPU.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from unstall.evidence import loading
 from unstall.evidence.timings import Timings
 from unstall.model.cause import Cause
 from unstall.model.diagnosis import Verdict
-from unstall.model.finding import Confidence, Fact, Finding, Remedy
+from unstall.model.finding import Fact, Finding, Remedy
 
 cause = Cause(
     slug="input-bound",
@@ -62,7 +62,7 @@ def from_timings(timings: Timings) -> Iterator[Finding]:
             )
         )
     yield cause.finding(
-        Confidence.CERTAIN if computes else Confidence.POSSIBLE,
+        loading.confidence(timings, observed=computes),
         title=f"the training waits for data {timings.recent.waiting:.0%} of the time: making samples takes too long",
         where=loading.places(timings, "a worker"),
         because=facts,

@@ -1,9 +1,9 @@
 """The training makes its samples itself, without workers, and that takes most of its time.
 
 ## What happens
-With `num_workers=0` the training loop fetches each sample in its own process: load, decode, augment, and only
-then the training step. The two never overlap. While a sample is made, the model waits; while the model works, no sample
-is made.
+With `num_workers=0` the training loop fetches each sample in its own process: load, decode, augment, and only then
+the training step. The two never overlap. While a sample is made, the model waits; while the model works, no sample is
+made.
 
 ## How to recognise it
 Most of the loop's time goes into `next(iterator)`, in the training's own process, and that is computing.
@@ -17,8 +17,8 @@ loader = DataLoader(dataset, batch_size=32)      # num_workers is 0 unless you s
 ```python
 loader = DataLoader(dataset, batch_size=32, num_workers=2, persistent_workers=True)
 ```
-Workers help as far as there are cores. The costliest line of `__getitem__`, which unstall names, is worth a look all the
-same.
+Workers help as far as there are cores. The costliest line of `__getitem__`, which unstall names, is worth a look all
+the same.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from unstall.evidence import loading
 from unstall.evidence.timings import Timings
 from unstall.model.cause import Cause
 from unstall.model.diagnosis import Verdict
-from unstall.model.finding import Confidence, Finding, Remedy
+from unstall.model.finding import Finding, Remedy
 
 cause = Cause(
     slug="input-bound-no-workers",
@@ -53,7 +53,7 @@ def from_timings(timings: Timings) -> Iterator[Finding]:
         return
     computes = loading.is_computed(timings)
     yield cause.finding(
-        Confidence.CERTAIN if computes else Confidence.POSSIBLE,
+        loading.confidence(timings, observed=computes),
         title=f"making samples takes {timings.recent.waiting:.0%} of the training's time, and it has no workers",
         where=loading.places(timings, "main"),
         because=loading.facts(timings),

@@ -1,9 +1,9 @@
 """Every step makes a new iterator over the loader, and takes only its first batch.
 
 ## What happens
-`next(iter(loader))` starts an epoch, takes one batch, and throws the epoch away. In a loop this starts the workers anew for
-every step, makes several batches in advance that nobody wants, and, without shuffling, delivers the same first samples again
-and again: most of the dataset is never seen.
+`next(iter(loader))` starts an epoch, takes one batch, and throws the epoch away. In a loop this starts the workers
+anew for every step, makes several batches in advance that nobody wants, and, without shuffling, delivers the same
+first samples again and again: most of the dataset is never seen.
 
 ## How to recognise it
 There are about as many iterators as batches, though the loader has more than one batch to give.

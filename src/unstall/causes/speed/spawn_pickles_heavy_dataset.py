@@ -1,9 +1,9 @@
 """Each worker gets its own pickled copy of a heavy dataset, and that takes long.
 
 ## What happens
-With the start method `spawn` or `forkserver`, a worker does not inherit the dataset: it is pickled, sent through a pipe
-and unpickled, once per worker and per start. A dataset that holds its data in memory makes that slow, and takes the memory
-once more for each worker. Workers are started one after the other, so the training waits for all of them.
+With the start method `spawn` or `forkserver`, a worker does not inherit the dataset: it is pickled, sent through a
+pipe and unpickled, once per worker and per start. A dataset that holds its data in memory makes that slow, and takes
+the memory once more for each worker. Workers are started one after the other, so the training waits for all of them.
 
 ## How to recognise it
 Before the first batch the training's process spends seconds in `pickle`, under the start of a worker.
@@ -18,8 +18,8 @@ loader = DataLoader(Images(), num_workers=8, multiprocessing_context="spawn")
 
 ## Use instead
 Keep paths in the dataset, and load in `__getitem__`; or keep the data in a file that every worker maps
-(`numpy.load(path, mmap_mode="r")`), or in tensors in shared memory (`tensor.share_memory_()`). `fork` inherits instead of copying.
-Keep workers between epochs (`persistent_workers=True`), so that it is paid once.
+(`numpy.load(path, mmap_mode="r")`), or in tensors in shared memory (`tensor.share_memory_()`). `fork` inherits
+instead of copying. Keep workers between epochs (`persistent_workers=True`), so that it is paid once.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from unstall.model.cause import Cause
 from unstall.model.diagnosis import Verdict
 from unstall.model.finding import Confidence, Fact, Finding, Remedy
 
-LONG_S = 2.0  # for all workers of one start
+NOTICEABLE_S, LONG_S = 2.0, 5.0  # for all workers of one start
 
 cause = Cause(
     slug="spawn-pickles-heavy-dataset",
@@ -52,10 +52,10 @@ def from_timings(timings: Timings) -> Iterator[Finding]:
     if pickled is None or pickled.where is None:
         return
     workers = max(1, timings.workers)
-    if pickled.seconds * workers < LONG_S:
+    if pickled.seconds * workers < NOTICEABLE_S:
         return
     yield cause.finding(
-        Confidence.CERTAIN,
+        Confidence.CERTAIN if pickled.seconds * workers >= LONG_S else Confidence.POSSIBLE,
         title=f"to start a worker, {pickled.size / 1e6:.0f} MB are pickled, which takes {pickled.seconds:.1f} s each",
         where=[pickled.where],
         because=[

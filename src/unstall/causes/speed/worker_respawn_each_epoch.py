@@ -1,9 +1,9 @@
 """Workers are started anew for every epoch, and that takes a large part of the time.
 
 ## What happens
-Without `persistent_workers=True` a DataLoader ends its workers after each epoch and starts new ones for the next. Each
-start costs: the process itself, imports where it is spawned, `worker_init_fn`, caches and files that each worker opens
-anew. With short epochs the training waits for that more than it trains.
+Without `persistent_workers=True` a DataLoader ends its workers after each epoch and starts new ones for the next.
+Each start costs: the process itself, imports where it is spawned, `worker_init_fn`, caches and files that each worker
+opens anew. With short epochs the training waits for that more than it trains.
 
 ## How to recognise it
 The time to make iterators and the wait for their first batches add up to a large share of the training, and are much
@@ -27,10 +27,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from unstall.evidence import loading
 from unstall.evidence.timings import Times, Timings
 from unstall.model.cause import Cause
 from unstall.model.diagnosis import Verdict
-from unstall.model.finding import Confidence, Fact, Finding, Remedy
+from unstall.model.finding import Fact, Finding, Remedy
 
 LEAST_S = 10.0
 LEAST_ITERATORS = 4
@@ -39,7 +40,7 @@ COSTS = 0.4
 
 cause = Cause(
     slug="worker-respawn-each-epoch",
-    title="Workers are started anew for every epoch, and that takes a large part of the time",
+    title="Workers are started anew for every epoch, which takes much of the time",
     verdict=Verdict.SLOW,
     remedies=(
         Remedy("Keep the workers between epochs", "", "DataLoader(…, persistent_workers=True)"),
@@ -60,7 +61,7 @@ def from_timings(timings: Timings) -> Iterator[Finding]:
         return  # the last: iterators that are thrown away before their end are another matter
     made = timings.note("iterators")
     yield cause.finding(
-        Confidence.CERTAIN,
+        loading.confidence(timings, observed=True),
         title=f"workers are started {times.iterators} times in {times.span_s:.0f} s, which takes {share:.0%} of the time",
         where=[made.where] if made and made.where else (),
         because=[

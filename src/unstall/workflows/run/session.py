@@ -146,9 +146,9 @@ class Session:
             self.watch.looked(now)
             return
         (bundle, diagnosis), self.seen = self.seen, None
-        self._tell_pace(self.slowness.fresh(bundle, diagnosis), now)
+        self._tell_pace(self.slowness.fresh(bundle), now)
         quiet = self.watch.quiet(now)
-        sure = any(one.confidence is not Confidence.POSSIBLE for one in diagnosis.findings)
+        sure = _is_sure(diagnosis)
         lasts = quiet >= diagnosis.took_s  # nothing has moved since the look began
         if diagnosis.verdict is not Verdict.STALLED or not lasts or not (sure or quiet >= STALLED_ANYWAY_S):
             self.watch.looked(now)
@@ -171,7 +171,8 @@ class Session:
         with contextlib.suppress(UnstallError):
             why.save(bundle, self.folder / f"bundle-{len(self.diagnoses):03}.json")
         self._write(None)
-        self.listener.report(diagnosis, when)
+        if diagnosis.verdict is not Verdict.SLOW or _is_sure(diagnosis):  # what may be slow is for the summary
+            self.listener.report(diagnosis, when)
 
     def _after(self, pid: int, status: int, kills_before: int) -> None:
         """Explain the end, if it was a bad one, and leave nothing behind."""
@@ -187,7 +188,7 @@ class Session:
             why.save(bundle, self.folder / "ending.json")
         self._sum_up()
         asked_to_end = ending.signal in self.signals
-        if self.reported is None and not asked_to_end and (ending.failed or not self.slowness.told):
+        if self.reported is None and not asked_to_end and (ending.failed or not self.slowness.is_sure):
             self.verdict = diagnosis.verdict
             if diagnosis.findings:
                 self._tell(bundle, diagnosis, "the training has ended")
@@ -213,6 +214,10 @@ class Session:
         for path in (self.folder / "run.json", self.json_file):
             if path is not None:
                 _replace(path, data)
+
+
+def _is_sure(diagnosis: Diagnosis) -> bool:
+    return any(one.confidence is not Confidence.POSSIBLE for one in diagnosis.findings)
 
 
 def _replace(path: Path, data: bytes) -> None:

@@ -20,12 +20,12 @@ from unstall.workflows.run.pace import Pace
 
 @dataclass
 class Slowness:
-    """Judges the pace of a training from time to time. Each cause is told once."""
+    """Judges the pace of a training from time to time. Each cause is told once, and again when it is surer."""
 
     pace: Pace
     target: Target
     costs: Costs | None = None
-    told: set[str] = field(default_factory=set)
+    told: set[tuple[str, Confidence]] = field(default_factory=set)
     _looking: threading.Thread | None = None
 
     def tick(self, records: dict[int, Beats], now: float) -> tuple[Bundle, Diagnosis] | None:
@@ -53,22 +53,21 @@ class Slowness:
         if evidence is None:
             return None
         bundle = Bundle(self.target, {evidence.kind: evidence})
-        return self.fresh(bundle, why.judge(bundle))
+        return self.fresh(bundle)
 
-    def fresh(self, bundle: Bundle, diagnosis: Diagnosis) -> tuple[Bundle, Diagnosis] | None:
-        """What a diagnosis says for sure of a training that moves, if it was not said before.
-
-        What it says of a stall has a chain of waits: that is for whoever knows that nothing moves.
-        """
-        fresh = tuple(
-            one
-            for one in diagnosis.findings
-            if one.confidence is not Confidence.POSSIBLE and not one.chain and one.cause not in self.told
-        )
+    def fresh(self, bundle: Bundle) -> tuple[Bundle, Diagnosis] | None:
+        """What the evidence says of a training that moves, if it was not said before, or not so surely."""
+        diagnosis = why.judge(bundle, moves=True)
+        fresh = tuple(one for one in diagnosis.findings if (one.cause, one.confidence) not in self.told)
         if not fresh:
             return None
-        self.told |= {one.cause for one in fresh}
+        self.told |= {(one.cause, one.confidence) for one in fresh}
         return bundle, msgspec.structs.replace(diagnosis, findings=fresh, summary=fresh[0].title)
+
+    @property
+    def is_sure(self) -> bool:
+        """Something was said that is more than possible."""
+        return any(confidence is not Confidence.POSSIBLE for _, confidence in self.told)
 
     def evidence(self) -> Timings | None:
         """Where the time went until now."""
