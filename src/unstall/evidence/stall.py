@@ -139,6 +139,12 @@ class Stall(Evidence, frozen=True):
         return self.place == "getitem"
 
     @property
+    def doing(self) -> str:
+        """What it does, as the end of a sentence."""
+        text = self.wait.text
+        return text.removeprefix("nothing: it ") if text.startswith("nothing: it ") else f"waits for {text}"
+
+    @property
     def long(self) -> bool:
         """It has lasted longer than what ends by itself usually does."""
         return self._lasted_s >= LONG_S

@@ -137,13 +137,18 @@ def _where(console: Console, finding: Finding) -> list[Text]:
             about[0] += _function(place)
         parts.append(line.append("\n"))
         for caller in finding.where[1 : 1 + MOST_CALLERS]:
-            called = f"  called from {_place(caller)}"
+            called = f"  {'see also' if _is_beside(caller, place) else 'called from'} {_place(caller)}"
             fits = len(called) + len(_function(caller)) <= console.width
             parts.append(_text(called + (_function(caller) if fits else "") + "\n", "dim"))
     meaning = _UNKNOWN if finding.cause == "unknown-wait" else _MEANING[finding.confidence]
     said = ", ".join(one.strip() for one in about if one.strip())
     said = f"{said[0].upper()}{said[1:]}. " if said and place is None else f"{said}. " if said else ""
     return [*parts, hang(console, "  ", _text(said + meaning))]
+
+
+def _is_beside(other: Location, place: Location) -> bool:
+    """Another line of the same function, or of another process: that does not call it."""
+    return (other.file, other.function) == (place.file, place.function) or other.role != place.role
 
 
 def _place(place: Location) -> str:
