@@ -40,7 +40,7 @@ cause = Cause(
     ),
 )
 _LONG_BUT_FINITE = ("mkl_", "blas", "lapack", "gemm", "gemv", "dnnl", "fft", "getrf", "gesdd", "geev", "syev", "sgemm")
-_ENOUGH_S = 7.0  # on the CPU: on a busy machine that takes longer
+_ENOUGH_S = 4.0  # on the CPU: on a busy machine that takes longer
 _CONSUMERS = {"sum", "list", "tuple", "set", "max", "min", "sorted", "deque", "dict", "extend", "array", "fromiter"}
 
 
