@@ -20,11 +20,13 @@ from unstall.flight import reader
 from unstall.model.bundle import Bundle
 from unstall.model.diagnosis import Diagnosis, Target, Verdict
 from unstall.model.document import encode
+from unstall.model.evidence import Evidence
 from unstall.model.finding import Confidence
 from unstall.model.run import Run, TimedDiagnosis
 from unstall.probes import endings, memory, procfs
 from unstall.workflows import why
 from unstall.workflows.run import history, launch
+from unstall.workflows.run.usage import Usage
 from unstall.workflows.run.watch import STALLED_ANYWAY_S, Watch
 
 TICK_S = 0.25
@@ -51,6 +53,7 @@ class Session:
         self.seen: tuple[Bundle, Diagnosis] | None = None
         self.reported: tuple[float, str] | None = None  # when the beats stood still, and the cause
         self.verdict = Verdict.PROGRESSING
+        self.usage = Usage()
         self.commands = {tuple(self.command)}  # of the training's Pythons: a fork of one has the same
 
     def run(self) -> int:
@@ -76,6 +79,7 @@ class Session:
     def _tick(self, pid: int, now: float) -> None:
         records = reader.read_all(str(self.folder))
         self.commands |= {tuple(procfs.command(one)) for one in records.keys() - self.watch.known}
+        self.usage.note(pid, records)
         if self.watch.note(records, now) and self.reported:
             self.reported, self.verdict = None, Verdict.PROGRESSING
             self._write(None)
@@ -126,8 +130,18 @@ class Session:
         if not self.keep_orphans:
             launch.end_orphans(self.folder, self.commands)
             launch.reap()
-        ending = endings.collect(str(self.folder), pid, status, _script(self.command), kills_before)
-        evidence = {ending.kind: ending, "memory": memory.collect()[0]}
+        now = memory.collect()[0]
+        ending = endings.collect(
+            str(self.folder),
+            pid,
+            status,
+            _script(self.command),
+            kills_before,
+            resources=self.usage.resources(now.oom_messages),
+            largest=self.usage.largest,
+        )
+        code = endings.source_of(ending)
+        evidence: dict[str, Evidence] = {one.kind: one for one in (ending, now, code)}
         bundle = Bundle(self.target, evidence, took_s=0.0)
         diagnosis = why.judge(bundle)
         with contextlib.suppress(UnstallError):

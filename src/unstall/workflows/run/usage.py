@@ -1,0 +1,47 @@
+"""What a training uses of memory and of /dev/shm while it runs: after its end nobody can tell any more."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from unstall.evidence.endings import Resources
+from unstall.probes import memory
+
+
+@dataclass
+class Usage:
+    """Noted at every tick."""
+
+    largest: dict[int, int] = field(default_factory=dict)  # bytes of memory, by process
+    shm_size: int | None = None
+    shm_least_free: int | None = None
+    group: str | None = None
+    kills_before: int | None = None
+
+    def note(self, pid: int, others: Iterable[int]) -> None:
+        """Look at the main process and those that have records."""
+        if self.group is None and (group := memory.memory_group(pid)) is not None:
+            self.group, self.kills_before = group, memory.group_oom_kills(group)
+        for one in {pid, *others}:
+            found = memory.largest_use(one)
+            if found is not None:
+                self.largest[one] = found
+        with contextlib.suppress(OSError):
+            shm = os.statvfs(f"/proc/{pid}/root/dev/shm")
+            free = shm.f_frsize * shm.f_bavail
+            self.shm_size = shm.f_frsize * shm.f_blocks
+            self.shm_least_free = free if self.shm_least_free is None else min(free, self.shm_least_free)
+
+    def resources(self, messages: tuple[str, ...]) -> Resources:
+        """All of it, as evidence."""
+        kills = memory.group_oom_kills(self.group)
+        return Resources(
+            shm_size_bytes=self.shm_size,
+            shm_least_free_bytes=self.shm_least_free,
+            group_oom_kills=None if kills is None or self.kills_before is None else kills - self.kills_before,
+            group_limit_bytes=memory.group_limit(self.group),
+            oom_killed=memory.killed_for_memory(messages),
+        )
