@@ -138,7 +138,7 @@ class Hooks:
         """A worker hands an exception over to the training: say at which sample it was."""
         record, folder = self.record, self.folder
         wrapper = module.ExceptionWrapper
-        make = wrapper.__init__
+        make, reraise = wrapper.__init__, wrapper.reraise
 
         @functools.wraps(make)
         def __init__(self: Any, exc_info: Any = None, where: str = "in background") -> None:  # noqa: N807
@@ -146,14 +146,19 @@ class Hooks:
 
             try:
                 error = (exc_info or sys.exc_info())[1]
-                words.say(record, folder, "in a worker", error)
+                self.unstall_words = words.say(record, folder, "in a worker", error)
                 if error is not None:
                     words.leave_no_trace(error)
             except Exception:  # noqa: BLE001
                 pass
             make(self, exc_info, where)
 
-        wrapper.__init__ = __init__
+        @functools.wraps(reraise)
+        def noted(self: Any) -> Any:
+            words.handed_over[0] = getattr(self, "unstall_words", "")
+            return reraise(self)
+
+        wrapper.__init__, wrapper.reraise = __init__, noted
 
     def queues(self, module: ModuleType) -> None:
         """A result that can't be pickled is lost; multiprocessing only prints a traceback."""

@@ -25,6 +25,7 @@ MOST_TEXT = 1500  # of a message, from either end
 MOST_FILES = 20  # of one process: a loop that raises for ever must not fill the disk
 _TOO_MANY_FILES = 24
 _OURS = os.path.dirname(os.path.abspath(__file__))
+handed_over = [""]  # the name of what a worker had said of the exception that it handed over to this process last
 _written = [0]
 _spare: list[tuple[int, int, int]] = []  # a descriptor to give back when there are no more, and what it is
 
@@ -61,18 +62,18 @@ def start_anew() -> None:
     _written[0] = 0
 
 
-def say(
-    record: Record, folder: str, kind: str, error: BaseException | None, trace: TracebackType | None = None
-) -> None:
-    """Write down an exception, where it came from, and the sample at hand."""
+def say(record: Record, folder: str, kind: str, error: BaseException | None, trace: TracebackType | None = None) -> str:
+    """Write down an exception, where it came from, and the sample at hand. Answers the name of what was written."""
     if error is None or _written[0] >= MOST_FILES:
-        return
+        return ""
     _written[0] += 1
     frames = frames_of(trace if trace is not None else error.__traceback__)
     slots = record.slots
     sample = slots[layout.SAMPLE]
     told: dict[str, object] = {
         "kind": kind,
+        "name": f"{os.getpid()}-{_written[0]}",
+        "handed_over": handed_over[0],
         **who(record),
         "stage": layout.STAGE_NAMES[slots[layout.STAGE]],
         "sample": None if sample == layout.NO_SAMPLE else sample,
@@ -88,7 +89,8 @@ def say(
         told.update(failing.circumstances(error, kind))
     except Exception:  # noqa: BLE001  the rest is worth more
         pass
-    write(os.path.join(folder, f"{os.getpid()}-{_written[0]}.words"), told)
+    write(os.path.join(folder, f"{told['name']}.words"), told)
+    return str(told["name"])
 
 
 def who(record: Record) -> dict[str, object]:
@@ -122,6 +124,8 @@ def stack_of(frame: FrameType | None) -> Frames:
         code = frame.f_code
         if not code.co_filename.startswith(_OURS):
             found.append((code.co_filename, frame.f_lineno or 0, code.co_name))
+        if code.co_name == "_bootstrap" and code.co_filename.endswith("multiprocessing/process.py"):
+            break  # below stands what the parent was at when it forked
         frame = frame.f_back
     return found[::-1][-INNERMOST:]
 

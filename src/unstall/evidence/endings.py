@@ -82,6 +82,8 @@ class Said(msgspec.Struct, frozen=True, omit_defaults=True):
     type: str
     message: str
     number: int | None = None
+    name: str = ""
+    handed_over: str = ""  # what a worker had said of the exception that it handed over to this process last
     stage: str = "idle"
     sample: int | str | None = None
     places: tuple[Place, ...] = ()
@@ -267,7 +269,8 @@ class Ending(Evidence, frozen=True):
         if last is None or not self.failed:
             return None
         caught = _CAUGHT.findall(last.texts)
-        return next((one for one in reversed(self.said) if one.kind == IN_WORKER and _is_of(one, caught)), last)
+        same = [one for one in self.said if one.kind == IN_WORKER and _is_of(one, caught)]
+        return next((one for one in same if one.name == last.handed_over), same[0] if same else last)
 
     def of_worker(self, pid: int) -> LastBeat | None:
         """A worker's last beat."""

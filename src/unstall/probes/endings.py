@@ -40,7 +40,7 @@ LARGEST_WORDS = 1 << 20
 LARGEST_MEMBER = 64 << 20  # of an archive, to be read again
 _FAULT = re.compile(r"^Fatal Python error: (.+)$", re.MULTILINE)
 _FAULT_PLACE = re.compile(r'^  File "([^"\n]+)", line (\d+) in (.+)$', re.MULTILINE)
-_MEMBER = re.compile(r"for file '([^'\n]+)'")
+_MEMBER = re.compile(r"for file '([^'\n]+)'|name in directory '([^'\n]+)'")
 Words = dict[str, Any]
 
 
@@ -108,6 +108,8 @@ def _said(one: Words, script: str) -> Said:
         type=str(one.get("type")),
         message=message,
         number=one.get("number"),
+        name=str(one.get("name", "")),
+        handed_over=str(one.get("handed_over", "")),
         stage=str(one.get("stage")),
         sample=one.get("sample"),
         places=_places(one.get("frames", ()), script),
@@ -179,15 +181,15 @@ def _faults(folder: str, script: str) -> list[Fault]:
 
 
 def _is_intact(path: str, message: str) -> bool:
-    """Whether the member of a zip archive that could not be read is without a fault when it is read alone."""
-    member = _MEMBER.search(message)
-    if member is None:
-        return False
+    """Whether the member of a zip archive that could not be read, or the whole of it, is without a fault when read alone."""
+    named = _MEMBER.search(message)
     try:
         with zipfile.ZipFile(path) as archive:
-            if archive.getinfo(member.group(1)).file_size > LARGEST_MEMBER:
+            names = [next(filter(None, named.groups()))] if named else archive.namelist()
+            if sum(archive.getinfo(one).file_size for one in names) > LARGEST_MEMBER:
                 return False
-            archive.read(member.group(1))
+            for one in names:
+                archive.read(one)
     except (OSError, KeyError, ValueError, RuntimeError, zipfile.BadZipFile, zlib.error):
         return False
     return True

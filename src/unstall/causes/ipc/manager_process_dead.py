@@ -2,7 +2,7 @@
 
 ## What happens
 `Manager().dict()` lives in a process of its own; everybody else has only a proxy. When that process is killed, or ends because
-nobody keeps the Manager itself, the next use of a proxy fails with `ConnectionResetError`, `EOFError`, `BrokenPipeError` or
+its `with` block was left, the next use of a proxy fails with `ConnectionResetError`, `EOFError`, `BrokenPipeError` or
 `FileNotFoundError`, which name neither the Manager nor the reason.
 
 ## How to recognise it
@@ -10,11 +10,13 @@ The traceback leads through `managers.py`: a proxy asked, and nobody answered. T
 
 ## Example
 ```python
-cache = multiprocessing.Manager().dict()      # the Manager itself is kept by nobody: it ends at once
+with multiprocessing.Manager() as manager:
+    cache = manager.dict()
+train(cache)                                  # too late: the Manager ended with its block
 ```
 
 ## Use instead
-Keep the Manager as long as its proxies: `manager = Manager()`, `cache = manager.dict()`. Better: a shared array
+Keep the Manager as long as its proxies: use them inside its `with` block. Better: a shared array
 (`torch.Tensor.share_memory_()`), or a cache in each worker. They need no other process, and are much faster.
 """
 
@@ -32,7 +34,11 @@ cause = Cause(
     slug="manager-process-dead",
     title="The process of a multiprocessing.Manager is gone",
     remedies=(
-        Remedy("Keep the Manager as long as its dicts and lists", "", "manager = Manager()\ncache = manager.dict()"),
+        Remedy(
+            "Keep the Manager as long as its dicts and lists",
+            "",
+            "with Manager() as manager:\n    train(manager.dict())",
+        ),
         Remedy("Share arrays instead", "they need no other process", "table.share_memory_()"),
     ),
 )

@@ -23,7 +23,8 @@ class Usage:
 
     def note(self, pid: int, others: Iterable[int]) -> None:
         """Look at the main process and those that have records."""
-        if self.group is None and (group := memory.memory_group(pid)) is not None:
+        group = memory.memory_group(pid)
+        if group is not None and group != self.group:  # a training may be put into another one after its start
             self.group, self.kills_before = group, memory.group_oom_kills(group)
         for one in {pid, *others}:
             found = memory.largest_use(one)

@@ -5,6 +5,7 @@ verdict: crashed
 watched: run
 """
 
+import os
 import tempfile
 import zipfile
 
@@ -25,14 +26,19 @@ class Zipped(Dataset):
         return torch.tensor(len(data))
 
 
+def make_archive():
+    path = os.path.join(tempfile.gettempdir(), "unstall-zoo-handle-shared.zip")
+    with zipfile.ZipFile(path, "w") as archive:
+        for number in range(200):
+            archive.writestr(f"{number}.bin", bytes([number]) * 5_000)
+    return path
+
+
 def main():
-    with tempfile.NamedTemporaryFile(suffix=".zip") as file:
-        with zipfile.ZipFile(file, "w") as archive:
-            for number in range(200):
-                archive.writestr(f"{number}.bin", bytes([number]) * 50_000)
-        for _ in range(20):
-            for batch in DataLoader(Zipped(file.name, 4000), batch_size=20, num_workers=3):
-                assert len(batch) == 20
+    path = make_archive()
+    for _ in range(20):
+        for batch in DataLoader(Zipped(path, 4000), batch_size=20, num_workers=3):
+            assert len(batch) == 20
 
 
 if __name__ == "__main__":

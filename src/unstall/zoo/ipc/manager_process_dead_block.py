@@ -1,4 +1,4 @@
-"""A function makes a Manager, and returns only its list. The Manager is gone when the function ends.
+"""A function makes a list of a Manager, and returns it. The Manager is gone when its block ends.
 
 cause: manager-process-dead
 verdict: crashed
@@ -12,8 +12,8 @@ from torch.utils.data import DataLoader, TensorDataset
 
 
 def shared_list():
-    manager = multiprocessing.Manager()
-    return manager.list()
+    with multiprocessing.Manager() as manager:
+        return manager.list()
 
 
 def main():
