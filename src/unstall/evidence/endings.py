@@ -272,6 +272,10 @@ class Ending(Evidence, frozen=True):
         same = [one for one in self.said if one.kind == IN_WORKER and _is_of(one, caught)]
         return next((one for one in same if one.name == last.handed_over), same[0] if same else last)
 
+    def lost_on_the_way(self, pid: int) -> Said | None:
+        """The error with which a finished batch of a worker could not be sent."""
+        return next((one for one in reversed(self.said) if one.kind == WHILE_SENDING and one.pid == pid), None)
+
     def of_worker(self, pid: int) -> LastBeat | None:
         """A worker's last beat."""
         return next((one for one in self.beats if one.pid == pid), None)

@@ -47,20 +47,20 @@ Words = dict[str, Any]
 def collect(
     folder: str,
     pid: int,
-    status: int,
+    status: int | None,
     script: str,
     oom_kills_before: int,
     *,
     resources: Resources | None = None,
     largest: Mapping[int, int] | None = None,
 ) -> Ending:
-    """The ending of a training whose main process had this wait status."""
-    exit_code = os.waitstatus_to_exitcode(status)
+    """The ending of a training whose main process had this wait status; None: what was said so far, while it runs."""
+    exit_code = os.waitstatus_to_exitcode(status) if status is not None else None
     told = _told(folder)
     return Ending(
         pid=pid,
-        exit_code=exit_code if exit_code >= 0 else None,
-        signal=-exit_code if exit_code < 0 else None,
+        exit_code=exit_code if exit_code is not None and exit_code >= 0 else None,
+        signal=-exit_code if exit_code is not None and exit_code < 0 else None,
         said=tuple(_said(one, script) for one in told if one.get("kind") not in ("exited", "killed", "left")),
         exits=tuple(
             Exit(int(one["pid"]), int(one["code"]), str(one.get("name", ""))) for one in told if one["kind"] == "exited"

@@ -30,6 +30,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from unstall.evidence.endings import Ending
+from unstall.evidence.pools import idle_pool
+from unstall.evidence.processes import Processes
+from unstall.evidence.stacks import Stacks
+from unstall.evidence.stall import Stall
 from unstall.model.cause import Cause
 from unstall.model.finding import Confidence, Fact, Finding, Remedy
 
@@ -65,6 +69,22 @@ def of_a_loader(ending: Ending) -> Iterator[Finding]:
         sample=said.sample,
         because=facts,
     )
+
+
+@cause.detector
+def of_a_waiting_pool(stall: Stall, stacks: Stacks, processes: Processes) -> Iterator[Finding]:
+    """The thread of a pool that reads results has died, as it does when one of them can't be made again."""
+    pool = idle_pool(stall, stacks, processes)
+    if pool is not None and not pool.reads_results:
+        yield cause.finding(
+            Confidence.LIKELY,
+            title="a pool's result could not be read: its thread for that has died",
+            because=(
+                stall.fact("the training waits for a result of a pool of processes"),
+                Fact("the pool's thread that reads results does not exist any more", "the stacks of its process"),
+                Fact(f"all {len(pool.workers)} processes of the pool wait for a task", "their stacks"),
+            ),
+        )
 
 
 @cause.detector

@@ -28,6 +28,7 @@ from collections.abc import Iterator
 
 from unstall.evidence.crash_signs import is_out_of_files
 from unstall.evidence.endings import Ending
+from unstall.evidence.stall import Kind, Stall
 from unstall.model.cause import Cause
 from unstall.model.finding import Confidence, Fact, Finding, Remedy
 
@@ -67,4 +68,20 @@ def from_ending(ending: Ending) -> Iterator[Finding]:
         sample=said.sample,
         because=facts,
         remedies=cause.remedies if not kept else (cause.remedies[0], cause.remedies[2]),
+    )
+
+
+@cause.detector
+def of_a_lost_batch(stall: Stall, ending: Ending) -> Iterator[Finding]:
+    """A worker had no descriptor to send a finished batch with. The batch was dropped, and main waits for it."""
+    said = ending.lost_on_the_way(stall.process.pid)
+    if stall.wait.kind is not Kind.INDEX or said is None or not is_out_of_files(said):
+        return
+    yield cause.finding(
+        Confidence.CERTAIN,
+        title=f"a batch of {stall.role} was lost on its way: no descriptor",
+        because=(
+            Fact(said.first_line[:160], "what the worker said while it sent the batch"),
+            stall.fact(f"{stall.role} waits for new work, and main waits for the batch"),
+        ),
     )

@@ -30,6 +30,7 @@ from signal import SIGBUS
 from unstall.evidence.crash_signs import is_out_of_shm, is_shm_full
 from unstall.evidence.deaths import death_of
 from unstall.evidence.endings import Ending
+from unstall.evidence.stall import Kind, Stall
 from unstall.model.cause import Cause
 from unstall.model.finding import Confidence, Fact, Finding, Remedy
 
@@ -68,4 +69,20 @@ def from_ending(ending: Ending) -> Iterator[Finding]:
         title="/dev/shm is full: a batch found no space, and that ended the training",
         where=said.where or ending.loop(),
         because=facts,
+    )
+
+
+@cause.detector
+def of_a_lost_batch(stall: Stall, ending: Ending) -> Iterator[Finding]:
+    """A worker had no space in /dev/shm to send a finished batch with. The batch was dropped, and main waits for it."""
+    said = ending.lost_on_the_way(stall.process.pid)
+    if stall.wait.kind is not Kind.INDEX or said is None or not is_out_of_shm(said):
+        return
+    yield cause.finding(
+        Confidence.CERTAIN,
+        title=f"a batch of {stall.role} was lost on its way: no space in /dev/shm",
+        because=(
+            Fact(said.first_line[:160], "what the worker said while it sent the batch"),
+            stall.fact(f"{stall.role} waits for new work, and main waits for the batch"),
+        ),
     )

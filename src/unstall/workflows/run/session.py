@@ -16,6 +16,7 @@ from pathlib import Path
 import msgspec
 
 from unstall.errors import UnstallError
+from unstall.evidence.endings import Ending
 from unstall.flight import reader
 from unstall.model.bundle import Bundle
 from unstall.model.diagnosis import Diagnosis, Target, Verdict
@@ -54,16 +55,16 @@ class Session:
         self.reported: tuple[float, str] | None = None  # when the beats stood still, and the cause
         self.verdict = Verdict.PROGRESSING
         self.usage = Usage()
+        self.kills_before = memory.oom_kills() or 0
         self.commands = {tuple(self.command)}  # of the training's Pythons: a fork of one has the same
 
     def run(self) -> int:
         """Start the training, watch it, explain its end; its wait status."""
-        kills_before = memory.oom_kills() or 0
         training = launch.start(self.command, self.folder)
         self._write(None)
         with launch.passing_signals_on(training):
             status = self._attend(training.pid)
-            self._after(training.pid, status, kills_before)
+            self._after(training.pid, status)
         return status
 
     def _attend(self, pid: int) -> int:
@@ -93,7 +94,7 @@ class Session:
 
     def _look(self, pid: int) -> None:
         try:
-            bundle = why.look(pid)
+            bundle = why.look(pid).having(self._ending(pid, None, ()))
             self.seen = bundle, why.judge(bundle)
         except UnstallError:
             self.seen = None  # it ended meanwhile
@@ -124,22 +125,14 @@ class Session:
         self._write(None)
         self.report(diagnosis, quiet)
 
-    def _after(self, pid: int, status: int, kills_before: int) -> None:
+    def _after(self, pid: int, status: int) -> None:
         """Explain the end, if it was a bad one, and leave nothing behind."""
         launch.reap()
         if not self.keep_orphans:
             launch.end_orphans(self.folder, self.commands)
             launch.reap()
         now = memory.collect()[0]
-        ending = endings.collect(
-            str(self.folder),
-            pid,
-            status,
-            _script(self.command),
-            kills_before,
-            resources=self.usage.resources(now.oom_messages),
-            largest=self.usage.largest,
-        )
+        ending = self._ending(pid, status, now.oom_messages)
         code = endings.source_of(ending)
         evidence: dict[str, Evidence] = {one.kind: one for one in (ending, now, code)}
         bundle = Bundle(self.target, evidence, took_s=0.0)
@@ -151,6 +144,18 @@ class Session:
         if diagnosis.findings and self.reported is None:
             self._tell(bundle, diagnosis, 0.0)
         self._write(os.waitstatus_to_exitcode(status))
+
+    def _ending(self, pid: int, status: int | None, messages: tuple[str, ...]) -> Ending:
+        """What the training's processes have said, and how they have ended."""
+        return endings.collect(
+            str(self.folder),
+            pid,
+            status,
+            _script(self.command),
+            self.kills_before,
+            resources=self.usage.resources(messages),
+            largest=self.usage.largest,
+        )
 
     @property
     def target(self) -> Target:
