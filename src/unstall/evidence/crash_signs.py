@@ -40,6 +40,11 @@ def is_child_of_daemon(said: Said) -> bool:
     return "daemonic processes are not allowed to have children" in said.texts
 
 
+def is_cut_off(said: Said) -> bool:
+    """The main process was receiving a batch, and the worker's end of the connection was closed."""
+    return said.type in _CUT_OFF and said.passes("torch/utils/data/dataloader.py", "_try_get_data")
+
+
 def is_manager_gone(said: Said) -> bool:
     """A proxy of multiprocessing.Manager gets no answer."""
     kinds = {said.type, *(one.type for one in said.earlier)}

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from unstall.evidence.crash_signs import is_out_of_files
+from unstall.evidence.crash_signs import is_cut_off, is_out_of_files
 from unstall.evidence.endings import Ending
 from unstall.evidence.stall import Kind, Stall
 from unstall.model.cause import Cause
@@ -53,6 +53,8 @@ cause = Cause(
 def from_ending(ending: Ending) -> Iterator[Finding]:
     """The error that ended the training says that no descriptor is left, and so it was."""
     said = ending.failure
+    if said is not None and is_cut_off(said):  # the other end of the line, a worker, may have had none left
+        said = next((one for one in ending.said if one.number is not None and is_out_of_files(one)), said)
     if said is None or not is_out_of_files(said):
         return
     files = said.open_files

@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from unstall.evidence.deaths import death_of
-from unstall.evidence.endings import UNCAUGHT, Ending
+from unstall.evidence.endings import Ending
 from unstall.model.cause import Cause
 from unstall.model.finding import Confidence, Fact, Finding, Location, Remedy
 
@@ -45,10 +45,9 @@ def from_ending(ending: Ending) -> Iterator[Finding]:
     death = death_of(ending)
     if death is None or death.signal is not None or death.beat is None:
         return
-    if any(one.pid == death.pid and one.kind == UNCAUGHT for one in ending.said):
-        return
     left = next((one for one in ending.left if one.pid == death.pid), None)
-    if left is None and not death.beat.busy:
+    spoke = any(one.pid == death.pid for one in ending.said)
+    if left is None and (spoke or not death.beat.busy):
         return
     code = death.code if death.code is not None else left.code if left is not None else 0
     facts = [Fact(f"{death.role} (pid {death.pid}) ended with exit code {code}, though it had work", "its exit status")]
