@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import re
 
 MYPY = False
@@ -77,7 +78,14 @@ def _is_called(value: Any, name: str) -> bool:
 def _code(value: Any) -> list[object] | None:
     """Where a function, or the class of an object, stands in the source."""
     code = getattr(value, "__code__", None)
-    if code is None and "<locals>" in type(value).__qualname__:
-        own = vars(type(value)).values()
-        code = next((one.__code__ for one in own if hasattr(one, "__code__")), None)
-    return [code.co_filename, code.co_firstlineno, code.co_name] if code is not None else None
+    if code is not None:
+        return [code.co_filename, code.co_firstlineno, code.co_name]
+    kind = type(value)
+    own = vars(kind).values() if "<locals>" in kind.__qualname__ else ()
+    code = next((one.__code__ for one in own if hasattr(one, "__code__")), None)
+    if code is None:
+        return None
+    for line in range(code.co_firstlineno, 0, -1):  # the class begins above its first function
+        if linecache.getline(code.co_filename, line).split("(")[0].split(":")[0].split() == ["class", kind.__name__]:
+            return [code.co_filename, line, kind.__name__]
+    return [code.co_filename, code.co_firstlineno, code.co_name]

@@ -54,7 +54,8 @@ def is_manager_gone(said: Said) -> bool:
 def is_endless_recursion(said: Said) -> bool:
     """`__getitem__` calls itself until the stack is full."""
     kinds = {said.type, *(one.type for one in said.earlier)}
-    return "RecursionError" in kinds and said.repeated is not None and said.in_fetch
+    again = [one for one in said.places if one.user and one.function in ("__getitem__", "__getitems__")]
+    return "RecursionError" in kinds and said.repeated is not None and len(again) > 2 and said.in_fetch
 
 
 def reads_shared_handle(said: Said) -> bool:

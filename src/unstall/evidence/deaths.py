@@ -36,6 +36,11 @@ class Death(msgspec.Struct, frozen=True):
         return -self.code if self.code is not None and self.code < 0 else None
 
     @property
+    def is_fault(self) -> bool:
+        """The signal stands for a fault of the worker's own code: native code crashed, or gave up by abort()."""
+        return self.signal in NATIVE and (self.sender is None or self.sender.pid == self.pid)
+
+    @property
     def role(self) -> str:
         """The worker in words."""
         return f"worker {self.beat.number}" if self.beat is not None else "a worker"
@@ -70,7 +75,7 @@ def death_of(ending: Ending) -> Death | None:
     code = ending.code_of(pid)
     sender = ending.killer_of(pid, -code) if code is not None and code < 0 else None
     for_memory = _for_memory(ending, pid) if code == -signals.SIGKILL and sender is None else None
-    return Death(pid, code, ending.of_worker(pid), sender, last.type, for_memory)
+    return Death(pid, code, ending.beat_of(pid), sender, last.type, for_memory)
 
 
 def _for_memory(ending: Ending, pid: int) -> Confidence | None:

@@ -156,6 +156,12 @@ class Said(msgspec.Struct, frozen=True, omit_defaults=True):
         return self.passes(FETCH, "fetch")
 
     @property
+    def within_fetch(self) -> tuple[Location, ...]:
+        """The user's own lines below torch's `fetch`: of the dataset, or of the collate function."""
+        below = [place for place, one in enumerate(self.places) if one.file.endswith(FETCH)]
+        return tuple(map(self.at, _mine(self.places[below[-1] :]))) if below else ()
+
+    @property
     def at_sample(self) -> str:
         """The sample in words."""
         return "one sample" if self.sample is None else f"sample {self.sample}"
@@ -258,9 +264,12 @@ class Ending(Evidence, frozen=True):
         own = next((one for one in reversed(uncaught) if one.pid == self.pid), None)
         if own is not None and own.type not in _RELAYED:
             return own
-        if own is None and any(one.pid == self.pid for one in self.beats):
-            return None  # a Python with our agent, which says of itself what ended it
-        return next((one for one in uncaught if one.pid != self.pid), own)
+        main = self.beat_of(self.pid)
+        if own is None and main is not None and (main.delivered or main.samples or main.steps):
+            return None  # it has trained itself, and says of itself what ended it
+        trained = {one.pid for one in self.beats if one.number is None}
+        others = [one for one in uncaught if one.pid != self.pid and (own is not None or one.pid in trained)]
+        return others[0] if others else own
 
     @property
     def failure(self) -> Said | None:
@@ -276,8 +285,8 @@ class Ending(Evidence, frozen=True):
         """The error with which a finished batch of a worker could not be sent."""
         return next((one for one in reversed(self.said) if one.kind == WHILE_SENDING and one.pid == pid), None)
 
-    def of_worker(self, pid: int) -> LastBeat | None:
-        """A worker's last beat."""
+    def beat_of(self, pid: int) -> LastBeat | None:
+        """The last beat of a process."""
         return next((one for one in self.beats if one.pid == pid), None)
 
     @property
@@ -292,10 +301,13 @@ class Ending(Evidence, frozen=True):
             return next((one for one in named if one in dead), named[0])
         if last.type not in _CUT_OFF or not last.passes("torch/utils/data/dataloader.py"):
             return None
-        suspects = [one.pid for one in self.exits if one.code < 0 and one.code != -_SIGTERM]
+        killed = [one for one in self.exits if one.code < 0]
+        suspects = [one.pid for one in killed if one.code != -_SIGTERM]
+        # torch lets a worker end with 0 when its parent ends it by SIGTERM; but the fork server is another parent
+        suspects += [one.pid for one in killed if one.code == -_SIGTERM and "ForkServer" not in one.name]
         suspects += [one.pid for one in self.left]
         suspects += [one.pid for one in self.beats if one.number is not None and self._vanished(one)]
-        return next((one for one in suspects if self.of_worker(one) is not None), None)
+        return next((one for one in suspects if self.beat_of(one) is not None), None)
 
     def _vanished(self, beat: LastBeat) -> bool:
         return beat.busy and not beat.ended and self.code_of(beat.pid) is None

@@ -64,7 +64,7 @@ def from_ending(ending: Ending, code: Code) -> Iterator[Finding]:
     yield cause.finding(
         Confidence.CERTAIN,
         title=f"{who}, so a batch can't be stacked",
-        where=(*(said.where or made_at(said, code)), *ending.loop()),
+        where=(*(said.within_fetch or made_at(said, code)), *ending.loop()),
         sample=sample,
         because=[*facts, Fact(said.first_line, "its traceback")],
     )

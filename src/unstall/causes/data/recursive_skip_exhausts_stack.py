@@ -57,9 +57,6 @@ def from_ending(ending: Ending) -> Iterator[Finding]:
     said = ending.failure
     if said is None or not is_endless_recursion(said) or said.repeated is None or not said.repeated.user:
         return
-    again = [one for one in said.places if one.user and one.function in ("__getitem__", "__getitems__")]
-    if len(again) < 2:
-        return
     facts = [
         Fact(f"{said.repeated.function} stands {said.repeats} times in the traceback", "its traceback"),
         Fact(f"{said.role} was fetching {said.at_sample}", "flight record"),

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from unstall.evidence.deaths import NATIVE, death_of, signal_name
+from unstall.evidence.deaths import death_of, signal_name
 from unstall.evidence.endings import Ending
 from unstall.model.cause import Cause
 from unstall.model.finding import Confidence, Fact, Finding, Remedy
@@ -42,7 +42,7 @@ cause = Cause(
 def from_ending(ending: Ending) -> Iterator[Finding]:
     """The worker that torch misses was ended by a signal that does not come from a crash of its own code."""
     death = death_of(ending)
-    if death is None or death.signal is None or death.signal in NATIVE:
+    if death is None or death.signal is None or death.is_fault:
         return
     name, sender = signal_name(death.signal), death.sender
     facts = [Fact(f"{death.role} (pid {death.pid}) was killed by {name}", "its exit status")]

@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from signal import SIGBUS
 
 from unstall.evidence.crash_signs import is_shm_full
-from unstall.evidence.deaths import NATIVE, Death, death_of, signal_name
+from unstall.evidence.deaths import Death, death_of, signal_name
 from unstall.evidence.endings import Ending
 from unstall.model.cause import Cause
 from unstall.model.finding import Confidence, Fact, Finding, Location, Remedy
@@ -43,9 +43,9 @@ cause = Cause(
 
 @cause.detector
 def from_ending(ending: Ending) -> Iterator[Finding]:
-    """The worker that torch misses was ended by a signal for a fault of its own code, which nobody sent."""
+    """The worker that torch misses was ended by a signal for a fault of its own code."""
     death = death_of(ending)
-    if death is None or death.signal not in NATIVE or death.sender is not None:
+    if death is None or not death.is_fault:
         return
     if death.signal == SIGBUS and is_shm_full(ending):
         return
@@ -54,6 +54,8 @@ def from_ending(ending: Ending) -> Iterator[Finding]:
     facts = [Fact(f"{death.role} (pid {death.pid}) was ended by {name}", "its exit status")]
     if places:
         facts.append(Fact(f"Python was at {places[0].file}:{places[0].line} then", "Python's fault handler"))
+    if death.sender is not None:
+        facts.append(Fact("the worker's own code sent that signal", "audit of os.kill"))
     yield cause.finding(
         Confidence.CERTAIN,
         title=f"{death.role} crashed in native code ({name}), and that ended the training",
