@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from unstall.evidence import syntax
 from unstall.evidence.code import Code, Function
@@ -56,7 +56,7 @@ def made_none_at(said: Said, code: Code) -> tuple[Location, ...]:
     return tuple(dict.fromkeys(_places(said, code, (_none_lines, _falls_through, result_lines))))
 
 
-def _places(said: Said, code: Code, rules: Iterable[object]) -> Iterator[Location]:
+def _places(said: Said, code: Code, rules: Iterable[Callable[[ast.AST], list[int]]]) -> Iterator[Location]:
     collate = [one for one in said.makers if not one.function.startswith(("__getitem", "__iter"))]
     makers = [one for one in said.makers if one not in collate]
     own = [
@@ -68,7 +68,7 @@ def _places(said: Said, code: Code, rules: Iterable[object]) -> Iterator[Locatio
     called = [two for one in own for two in _called(one, code) if two not in own]
     for rule in rules:
         for function in (*own, *called):
-            for line in rule(function.tree):  # type: ignore[operator]
+            for line in rule(function.tree):
                 yield Location(function.file, line, function.name, said.pid, said.role)
 
 

@@ -27,7 +27,7 @@ def is_out_of_shm(said: Said) -> bool:
 def is_shm_full(ending: Ending) -> bool:
     """/dev/shm was seen to be full, or nearly so."""
     size, free = ending.resources.shm_size_bytes, ending.resources.shm_least_free_bytes
-    return bool(size) and free is not None and free < size // 20  # type: ignore[operator]
+    return size is not None and free is not None and free < size // 20
 
 
 def is_out_of_files(said: Said) -> bool:
@@ -56,11 +56,6 @@ def is_endless_recursion(said: Said) -> bool:
     kinds = {said.type, *(one.type for one in said.earlier)}
     again = [one for one in said.places if one.user and one.function in ("__getitem__", "__getitems__")]
     return "RecursionError" in kinds and said.repeated is not None and len(again) > 2 and said.in_fetch
-
-
-def reads_shared_handle(said: Said) -> bool:
-    """The code that failed reads a file through a handle of its parent process."""
-    return bool(said.shared)
 
 
 def has_narrower_cause(said: Said) -> bool:

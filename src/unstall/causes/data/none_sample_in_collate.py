@@ -1,9 +1,10 @@
 """A sample is None, and a batch can't be made of it.
 
 ## What happens
-`__getitem__` returns None for some index: on purpose, to skip a bad file, or because a branch has no `return`. torch does
-not skip such a sample. Its collate function fails with one of several messages, none of which names the sample:
-`'NoneType' object has no attribute 'numel'`, `default_collate: batch must contain tensors …; found <class 'NoneType'>`.
+`__getitem__` returns None for some index: on purpose, to skip a bad file, or because a branch has no `return`.
+torch does not skip such a sample. Its collate function fails with one of several messages, none of which names the
+sample: `'NoneType' object has no attribute 'numel'`, `default_collate: batch must contain tensors …; found <class
+'NoneType'>`.
 
 ## How to recognise it
 unstall looks at the samples of the batch that failed: it says which of them are None, or hold None.
@@ -18,8 +19,8 @@ def __getitem__(self, i):
 ```
 
 ## Use instead
-Leave bad samples out before the training: filter the list of paths once. Or drop them in a collate function, and mind
-that a whole batch may be bad:
+Leave bad samples out before the training: filter the list of paths once. Or drop them in a collate function, and
+mind that a whole batch may be bad:
 ```python
 def collate(samples):
     return default_collate([one for one in samples if one is not None])

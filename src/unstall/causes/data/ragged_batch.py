@@ -1,9 +1,9 @@
 """The samples of a batch have different shapes, and can't be stacked.
 
 ## What happens
-A batch is one tensor, so all samples in it must have the same shape. One picture without colour, one shorter recording, or
-texts of different length are enough. Without workers torch says `stack expects each tensor to be equal size`, with workers
-`Trying to resize storage that is not resizable`. Neither names the sample.
+A batch is one tensor, so all samples in it must have the same shape. One picture without colour, one shorter
+recording, or texts of different length are enough. Without workers torch says `stack expects each tensor to be
+equal size`, with workers `Trying to resize storage that is not resizable`. Neither names the sample.
 
 ## How to recognise it
 unstall looks at the samples of the batch that failed, and says whose shape differs from the others.
@@ -15,8 +15,8 @@ def __getitem__(self, i):
 ```
 
 ## Use instead
-Bring all samples to one shape in `__getitem__`: `.convert("RGB")`, `Resize`, `CenterCrop`. For sequences pad in a collate
-function: `torch.nn.utils.rnn.pad_sequence(samples, batch_first=True)`.
+Bring all samples to one shape in `__getitem__`: `.convert("RGB")`, `Resize`, `CenterCrop`. For sequences pad in a
+collate function: `torch.nn.utils.rnn.pad_sequence(samples, batch_first=True)`.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 """A bad sample is skipped by asking for the next one, again and again, until Python's stack is full.
 
 ## What happens
-`__getitem__` catches an error and returns `self[i + 1]`. That works for one bad file. When about a thousand in a row are bad (a
-missing folder, a server that is down, a wrong path), each call waits for the next one, and Python ends it with
-`RecursionError: maximum recursion depth exceeded`. The real error is buried in a huge traceback.
+`__getitem__` catches an error and returns `self[i + 1]`. That works for one bad file. When about a thousand in a
+row are bad (a missing folder, a server that is down, a wrong path), each call waits for the next one, and Python
+ends it with `RecursionError: maximum recursion depth exceeded`. The real error is buried in a huge traceback.
 
 ## How to recognise it
-The traceback of the RecursionError shows the same line of the dataset hundreds of times. Look for the error that all the samples
-have in common: it stands at the top.
+The traceback of the RecursionError shows the same line of the dataset hundreds of times. Look for the error that
+all the samples have in common: it stands at the top.
 
 ## Example
 ```python

@@ -1,13 +1,13 @@
 """Workers read one file through the same handle, and disturb each other.
 
 ## What happens
-A file, zip or tar archive that is opened before the workers are forked is one handle for all of them, with one position. While one worker
-reads, another one moves the position. Then a healthy archive seems damaged: `BadZipFile: Bad CRC-32`, `zlib.error`,
-`unpickling stack underflow`. Or nothing is noticed, and the samples are wrong.
+A file, zip or tar archive that is opened before the workers are forked is one handle for all of them, with one
+position. While one worker reads, another one moves the position. Then a healthy archive seems damaged: `BadZipFile:
+Bad CRC-32`, `zlib.error`, `unpickling stack underflow`. Or nothing is noticed, and the samples are wrong.
 
 ## How to recognise it
-The code that failed reads through a handle that its parent process has as well (the kernel says that both are the same open file). The part
-of the archive that could not be read is without a fault when it is read alone.
+The code that failed reads through a handle that its parent process has as well (the kernel says that both are the
+same open file). The part of the archive that could not be read is without a fault when it is read alone.
 
 ## Example
 ```python

@@ -1,9 +1,10 @@
 """An exception of a worker can't be made again in the main process.
 
 ## What happens
-An exception class whose `__init__` takes other arguments than it hands to `super().__init__` can be pickled, but not read back: Python calls
-the class with `args`, and that fails. A DataLoader then raises a RuntimeError in its place, so `except MyError` in the training
-never sees it. A `multiprocessing.Pool` ends with `MaybeEncodingError`, or hangs.
+An exception class whose `__init__` takes other arguments than it hands to `super().__init__` can be pickled, but
+not read back: Python calls the class with `args`, and that fails. A DataLoader then raises a RuntimeError in its
+place, so `except MyError` in the training never sees it. A `multiprocessing.Pool` ends with `MaybeEncodingError`,
+or hangs.
 
 ## How to recognise it
 A worker raised one class, and the main process another. unstall names the line that raised it, and the sample.

@@ -1,12 +1,13 @@
 """The process of a multiprocessing.Manager is gone, and its dicts and lists with it.
 
 ## What happens
-`Manager().dict()` lives in a process of its own; everybody else has only a proxy. When that process is killed, or ends because
-its `with` block was left, the next use of a proxy fails with `ConnectionResetError`, `EOFError`, `BrokenPipeError` or
-`FileNotFoundError`, which name neither the Manager nor the reason.
+`Manager().dict()` lives in a process of its own; everybody else has only a proxy. When that process is killed, or
+ends because its `with` block was left, the next use of a proxy fails with `ConnectionResetError`, `EOFError`,
+`BrokenPipeError` or `FileNotFoundError`, which name neither the Manager nor the reason.
 
 ## How to recognise it
-The traceback leads through `managers.py`: a proxy asked, and nobody answered. The exit status of the Manager's process says how it ended.
+The traceback leads through `managers.py`: a proxy asked, and nobody answered. The exit status of the Manager's
+process says how it ended.
 
 ## Example
 ```python

@@ -1,13 +1,14 @@
 """A process has too many files open.
 
 ## What happens
-A process may have only so many open files, often 1024. Each batch that comes from a worker takes one for each of its tensors, as long
-as the training keeps that batch. Files that are opened and never closed count, too. Then torch says `Too many open files.
-Communication with the workers is no longer possible`, or some `open` fails with `[Errno 24]`.
+A process may have only so many open files, often 1024. Each batch that comes from a worker takes one for each of
+its tensors, as long as the training keeps that batch. Files that are opened and never closed count, too. Then torch
+says `Too many open files. Communication with the workers is no longer possible`, or some `open` fails with `[Errno
+24]`.
 
 ## How to recognise it
-unstall counts the open files of the process that failed. Many `/dev/shm/torch_*` are batches that somebody keeps; many of one other
-file are handles that nobody closes.
+unstall counts the open files of the process that failed. Many `/dev/shm/torch_*` are batches that somebody keeps;
+many of one other file are handles that nobody closes.
 
 ## Example
 ```python
@@ -16,7 +17,8 @@ for batch in loader:
 ```
 
 ## Use instead
-Keep copies of what you need: `batch.clone()`, or `loss.item()`. Close files: `with open(path) as file:`. If you do need many:
+Keep copies of what you need: `batch.clone()`, or `loss.item()`. Close files: `with open(path) as file:`. If you do
+need many:
 ```python
 torch.multiprocessing.set_sharing_strategy("file_system")     # or a higher limit: ulimit -n 65536
 ```

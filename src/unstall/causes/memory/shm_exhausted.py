@@ -1,13 +1,13 @@
 """Shared memory is full: workers have no space for their batches.
 
 ## What happens
-Workers hand their batches over through `/dev/shm`, a file system in memory. Its size is limited: half of the memory on most
-machines, but 64 MB in a container that was started without more. When it is full, the training ends with `unable to allocate
-shared memory(shm) for file … No space left on device`, or with a bus error in a worker.
+Workers hand their batches over through `/dev/shm`, a file system in memory. Its size is limited: half of the memory
+on most machines, but 64 MB in a container that was started without more. When it is full, the training ends with
+`unable to allocate shared memory(shm) for file … No space left on device`, or with a bus error in a worker.
 
 ## How to recognise it
-torch's message, and what was left of `/dev/shm` while the training ran. Batches in flight need `num_workers × prefetch_factor ×`
-the size of a batch; those that the training keeps come on top.
+torch's message, and what was left of `/dev/shm` while the training ran. Batches in flight need `num_workers ×
+prefetch_factor ×` the size of a batch; those that the training keeps come on top.
 
 ## Example
 ```
@@ -16,10 +16,11 @@ docker run image python train.py                 # /dev/shm has 64 MB
 
 ## Use instead
 ```
-docker run --shm-size=8g image python train.py   # or --ipc=host; in Kubernetes: an emptyDir with medium: Memory at /dev/shm
+docker run --shm-size=8g image python train.py   # or --ipc=host
+# Kubernetes: an emptyDir with `medium: Memory`, mounted at /dev/shm
 ```
-Fewer workers, a smaller `prefetch_factor`, or smaller samples (uint8 instead of float32) need less of it. Remove files in `/dev/shm`
-that killed trainings have left there.
+Fewer workers, a smaller `prefetch_factor`, or smaller samples (uint8 instead of float32) need less of it. Remove
+files in `/dev/shm` that killed trainings have left there.
 """
 
 from __future__ import annotations

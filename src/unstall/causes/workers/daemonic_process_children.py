@@ -1,9 +1,10 @@
 """A worker wants to start processes of its own, which multiprocessing forbids.
 
 ## What happens
-Workers of a DataLoader, and of a `multiprocessing.Pool`, are daemonic: they are ended with their parent, and would leave their own
-children behind. So multiprocessing refuses: `AssertionError: daemonic processes are not allowed to have children`. It is
-met where a dataset uses a Pool, a Process, a Manager, or a DataLoader with workers of its own.
+Workers of a DataLoader, and of a `multiprocessing.Pool`, are daemonic: they are ended with their parent, and would
+leave their own children behind. So multiprocessing refuses: `AssertionError: daemonic processes are not allowed to
+have children`. It is met where a dataset uses a Pool, a Process, a Manager, or a DataLoader with workers of its
+own.
 
 ## How to recognise it
 That very message. unstall names the line that wanted to start a process, and the sample.

@@ -1,13 +1,14 @@
 """A process of a pool died in the middle of a task, and the task was lost with it.
 
 ## What happens
-A `multiprocessing.Pool` notices when one of its processes has died (killed for want of memory, a crash in native code, `sys.exit` in a
-task), and starts another one in silence. But the task that the dead one was at is done by nobody: `map`, `imap` and `get()` wait for its
-result for ever. `concurrent.futures.ProcessPoolExecutor` raises `BrokenProcessPool` instead.
+A `multiprocessing.Pool` notices when one of its processes has died (killed for want of memory, a crash in native
+code, `sys.exit` in a task), and starts another one in silence. But the task that the dead one was at is done by
+nobody: `map`, `imap` and `get()` wait for its result for ever. `concurrent.futures.ProcessPoolExecutor` raises
+`BrokenProcessPool` instead.
 
 ## How to recognise it
-The training waits for a result of the pool. All processes of the pool wait for a task, and no task is left: so one was lost. One of the
-processes may be younger than the others, since it replaces the dead one.
+The training waits for a result of the pool. All processes of the pool wait for a task, and no task is left: so one
+was lost. One of the processes may be younger than the others, since it replaces the dead one.
 
 ## Example
 ```python
@@ -16,7 +17,8 @@ with multiprocessing.Pool(8) as pool:
 ```
 
 ## Use instead
-Find out why it died: `dmesg | grep -i kill`, or try the tasks one by one. `ProcessPoolExecutor` tells at once instead of waiting:
+Find out why it died: `dmesg | grep -i kill`, or try the tasks one by one. `ProcessPoolExecutor` tells at once
+instead of waiting:
 ```python
 with ProcessPoolExecutor(8) as pool:
     rows = list(pool.map(prepare, paths, chunksize=16))

@@ -1,13 +1,15 @@
 """A worker can't be started, because something in the dataset can't be pickled.
 
 ## What happens
-With the start methods `spawn` and `forkserver` the dataset, the collate function and all else that a worker needs is sent to it as a
-pickle. A lambda, a function or class inside of a function, an open file, a lock or a database connection can't be pickled. The
-training ends when the loader is first used: `Can't pickle local object …`, `cannot pickle '_thread.lock' object`.
-With `fork` the same program works, so it is often met only on another system, or with Python 3.14.
+With the start methods `spawn` and `forkserver` the dataset, the collate function and all else that a worker needs
+is sent to it as a pickle. A lambda, a function or class inside of a function, an open file, a lock or a database
+connection can't be pickled. The training ends when the loader is first used: `Can't pickle local object …`, `cannot
+pickle '_thread.lock' object`. With `fork` the same program works, so it is often met only on another system, or
+with Python 3.14.
 
 ## How to recognise it
-The traceback leads from the start of a worker into pickling. unstall looks for the object that the message speaks of.
+The traceback leads from the start of a worker into pickling. unstall looks for the object that the message speaks
+of.
 
 ## Example
 ```python
@@ -18,8 +20,8 @@ class Rows(Dataset):
 ```
 
 ## Use instead
-Functions at the top level of a module; `functools.partial` in place of a lambda. Open files and connections in the worker, at first use,
-and leave them out of the pickle with `__getstate__`.
+Functions at the top level of a module; `functools.partial` in place of a lambda. Open files and connections in the
+worker, at first use, and leave them out of the pickle with `__getstate__`.
 """
 
 from __future__ import annotations

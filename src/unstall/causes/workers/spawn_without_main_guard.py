@@ -1,13 +1,14 @@
 """Worker processes start the training again, because the script has no main guard.
 
 ## What happens
-With the start methods `spawn` and `forkserver`, each new process imports the main script. Whatever stands there outside of functions
-runs again: the training, too. Python stops that with `An attempt has been made to start a new process before the current process
-has finished its bootstrapping phase`, in every worker; the main process only sees that its workers are gone.
-spawn is the default on macOS and Windows, forkserver on Linux from Python 3.14 on.
+With the start methods `spawn` and `forkserver`, each new process imports the main script. Whatever stands there
+outside of functions runs again: the training, too. Python stops that with `An attempt has been made to start a new
+process before the current process has finished its bootstrapping phase`, in every worker; the main process only
+sees that its workers are gone. spawn is the default on macOS and Windows, forkserver on Linux from Python 3.14 on.
 
 ## How to recognise it
-A child that was just starting raised that error, from a line of the script that is not inside `if __name__ == "__main__":`.
+A child that was just starting raised that error, from a line of the script that is not inside `if __name__ ==
+"__main__":`.
 
 ## Example
 ```python
@@ -34,8 +35,6 @@ from collections.abc import Iterator
 from unstall.evidence.endings import UNCAUGHT, Ending
 from unstall.model.cause import Cause
 from unstall.model.finding import Confidence, Fact, Finding, Remedy
-
-BOOTSTRAPPING = "before the\n        current process has finished its bootstrapping phase"
 
 cause = Cause(
     slug="spawn-without-main-guard",

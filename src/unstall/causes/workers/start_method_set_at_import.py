@@ -1,9 +1,9 @@
 """The start method is set while the script is imported, so every worker sets it again and fails.
 
 ## What happens
-`multiprocessing.set_start_method("spawn")` stands at the top level of the script. With spawn and forkserver each worker imports the script,
-and there the method is set already: `RuntimeError: context has already been set` ends every worker. The main process only says
-`DataLoader worker (pid …) exited unexpectedly`.
+`multiprocessing.set_start_method("spawn")` stands at the top level of the script. With spawn and forkserver each
+worker imports the script, and there the method is set already: `RuntimeError: context has already been set` ends
+every worker. The main process only says `DataLoader worker (pid …) exited unexpectedly`.
 
 ## How to recognise it
 A child that was just starting raised that error from `set_start_method`.
@@ -19,8 +19,8 @@ if __name__ == "__main__":
 ```
 
 ## Use instead
-Set it inside the main guard, or for one loader alone: `DataLoader(…, multiprocessing_context="spawn")`. `force=True` hides
-the error, but changes the method behind the back of whoever has set it.
+Set it inside the main guard, or for one loader alone: `DataLoader(…, multiprocessing_context="spawn")`.
+`force=True` hides the error, but changes the method behind the back of whoever has set it.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """A worker left on its own, in the middle of its work.
 
 ## What happens
-Code in a worker ended the process: `sys.exit()` or `os._exit()` in the dataset or in what it calls, or a native library that
-calls `exit` on an error. The main process notices that the worker is gone: `DataLoader worker (pid(s) …) exited unexpectedly`.
-With exit code 0 it is a `ConnectionResetError` or `EOFError` that names nothing.
+Code in a worker ended the process: `sys.exit()` or `os._exit()` in the dataset or in what it calls, or a native
+library that calls `exit` on an error. The main process notices that the worker is gone: `DataLoader worker (pid(s)
+…) exited unexpectedly`. With exit code 0 it is a `ConnectionResetError` or `EOFError` that names nothing.
 
 ## How to recognise it
 The worker was not killed by a signal, it raised no exception, and it had not been told to end. unstall names the

@@ -1,13 +1,14 @@
 """A worker was killed by a signal.
 
 ## What happens
-Somebody or something outside killed a worker: an administrator, a batch system at its limit, a script that
-cleans up, or the code itself. The main process notices and ends the training with `DataLoader worker (pid …) is killed
-by signal`, or, if it was just receiving a batch from that worker, with a puzzling `ConnectionResetError` or `EOFError`.
+Somebody or something outside killed a worker: an administrator, a batch system at its limit, a script that cleans
+up, or the code itself. The main process notices and ends the training with `DataLoader worker (pid …) is killed by
+signal`, or, if it was just receiving a batch from that worker, with a puzzling `ConnectionResetError` or
+`EOFError`.
 
 ## How to recognise it
-The worker's exit status names the signal. The kernel did not run out of memory meanwhile: that is `worker-oom-killed`.
-Where the training's own code sent the signal, unstall names the line.
+The worker's exit status names the signal. The kernel did not run out of memory meanwhile: that is
+`worker-oom-killed`. Where the training's own code sent the signal, unstall names the line.
 
 ## Example
 ```
@@ -15,8 +16,8 @@ kill -9 12345            # a worker of a training that somebody took for a lefto
 ```
 
 ## Use instead
-Find out who sends it: `journalctl -k`, the batch system's log, `auditctl`. A training that must survive it needs a loader
-that replaces a dead worker.
+Find out who sends it: `journalctl -k`, the batch system's log, `auditctl`. A training that must survive it needs a
+loader that replaces a dead worker.
 """
 
 from __future__ import annotations

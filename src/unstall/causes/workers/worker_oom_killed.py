@@ -1,13 +1,13 @@
 """The kernel killed a worker because there was no memory left.
 
 ## What happens
-The machine, or the container or batch job that the training runs in, ran out of memory. The kernel then kills a process
-with SIGKILL, without a word in the training's output. torch reports only `DataLoader worker (pid …) is killed by signal:
-Killed`, or a puzzling `ConnectionResetError`.
+The machine, or the container or batch job that the training runs in, ran out of memory. The kernel then kills a
+process with SIGKILL, without a word in the training's output. torch reports only `DataLoader worker (pid …) is
+killed by signal: Killed`, or a puzzling `ConnectionResetError`.
 
 ## How to recognise it
-The worker ended by SIGKILL, and meanwhile the kernel's count of out-of-memory kills grew: that of the training's own
-memory group (cgroup), or of the machine. `dmesg` names the process.
+The worker ended by SIGKILL, and meanwhile the kernel's count of out-of-memory kills grew: that of the training's
+own memory group (cgroup), or of the machine. `dmesg` names the process.
 
 ## Example
 ```python
@@ -18,8 +18,8 @@ def __getitem__(self, i):
 
 ## Use instead
 Use fewer workers or a smaller `prefetch_factor`: each worker holds batches of its own. Read large files in parts
-(`np.load(path, mmap_mode="r")`). Don't keep Python lists of samples in the dataset, since every worker comes to own a copy:
-use one array. Or give the job more memory.
+(`np.load(path, mmap_mode="r")`). Don't keep Python lists of samples in the dataset, since every worker comes to own
+a copy: use one array. Or give the job more memory.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 """A worker crashed in native code.
 
 ## What happens
-A library that is written in C or C++ (a video decoder, an image reader, a CUDA extension) wrote where it must not, for one
-damaged sample, say. The kernel ends the worker at once with SIGSEGV (or SIGBUS, SIGFPE, SIGILL, SIGABRT). torch prints
-`Unexpected segmentation fault encountered in worker` at best, and never which sample or line it was.
+A library that is written in C or C++ (a video decoder, an image reader, a CUDA extension) wrote where it must not,
+for one damaged sample, say. The kernel ends the worker at once with SIGSEGV (or SIGBUS, SIGFPE, SIGILL, SIGABRT).
+torch prints `Unexpected segmentation fault encountered in worker` at best, and never which sample or line it was.
 
 ## How to recognise it
-The worker's exit status names the signal. unstall adds the sample that was being fetched, and the line of Python that
-had called the native code.
+The worker's exit status names the signal. unstall adds the sample that was being fetched, and the line of Python
+that had called the native code.
 
 ## Example
 ```python
@@ -16,8 +16,8 @@ def __getitem__(self, i):
 ```
 
 ## Use instead
-Try that sample alone: `python -X faulthandler -c "…; dataset[INDEX]"`. Leave it out, update the library, or read such files in
-a process of their own (`subprocess.run`), whose crash harms nobody.
+Try that sample alone: `python -X faulthandler -c "…; dataset[INDEX]"`. Leave it out, update the library, or read
+such files in a process of their own (`subprocess.run`), whose crash harms nobody.
 """
 
 from __future__ import annotations
