@@ -11,7 +11,8 @@ from unstall.evidence.stacks import Stack, Stacks
 from unstall.evidence.stall import Stall
 
 POOL = "multiprocessing/pool.py"
-_PLUMBING = ("multiprocessing/queues.py", "multiprocessing/connection.py", "multiprocessing/synchronize.py")
+CONNECTION = "multiprocessing/connection.py"
+_PLUMBING = ("multiprocessing/queues.py", CONNECTION, "multiprocessing/synchronize.py")
 
 
 class IdlePool(msgspec.Struct, frozen=True):
@@ -33,8 +34,11 @@ def idle_pool(stall: Stall, stacks: Stacks, processes: Processes) -> IdlePool | 
     own = list(stacks.of(pid))
     waits = any(one.find(POOL, "wait", "next") for one in own)
     tasks = next((one for one in own if one.find(POOL, "_handle_tasks")), None)
-    if not waits or tasks is None or not _waits_for_a_task(tasks, "_handle_tasks"):
+    results = next((one for one in own if one.find(POOL, "_handle_results")), None)
+    if not waits or tasks is None or not _has_no_task(tasks):
         return None
+    if results is not None and not results.frames[0].calls(CONNECTION, "_recv"):
+        return None  # it has a result in hand, or runs a callback of the user
     workers = []
     for process in processes.children(pid):
         stack = next((one for one in stacks.of(process.pid) if one.main), None)
@@ -44,19 +48,21 @@ def idle_pool(stall: Stall, stacks: Stacks, processes: Processes) -> IdlePool | 
             if "spawn_main" in process.command or stack.find("multiprocessing/spawn.py"):
                 return None  # it is just starting, and may take the task
             continue
-        if not _waits_for_a_task(stack, "worker"):
+        if not _waits_for_a_task(stack):
             return None
         workers.append(process)
-    results = any(one.find(POOL, "_handle_results") for one in own)
-    return IdlePool(tuple(workers), results) if workers else None
+    return IdlePool(tuple(workers), results is not None) if workers else None
 
 
-def _waits_for_a_task(stack: Stack, loop: str) -> bool:
-    """Whether nothing but the pool's own plumbing stands above its loop: no code of a task, none that makes tasks."""
-    above = list(_above(stack, loop))
-    return not any(one.user for one in stack.frames[: len(above)]) and all(
-        file.endswith(_PLUMBING) or file.endswith(("queue.py", "threading.py")) for file in above
-    )
+def _has_no_task(tasks: Stack) -> bool:
+    """Whether the thread that hands tasks out waits for one: it neither makes them nor sends one."""
+    return all(file.endswith(("/queue.py", "/threading.py")) for file in _above(tasks, "_handle_tasks"))
+
+
+def _waits_for_a_task(worker: Stack) -> bool:
+    """Whether nothing stands above the loop of a pool's process but asking for a task."""
+    plumbing = all(file.endswith(_PLUMBING) for file in _above(worker, "worker"))
+    return plumbing and worker.find("multiprocessing/queues.py", "get") is not None
 
 
 def _above(stack: Stack, loop: str) -> Iterator[str]:
