@@ -224,6 +224,13 @@ class Exit(msgspec.Struct, frozen=True, omit_defaults=True):
     name: str = ""
 
 
+class Growth(msgspec.Struct, frozen=True):
+    """Where a process was when its memory was seen to grow by much, the last time."""
+
+    pid: int
+    places: tuple[Place, ...]
+
+
 class Resources(msgspec.Struct, frozen=True, omit_defaults=True):
     """What the training had of memory while it ran."""
 
@@ -232,6 +239,7 @@ class Resources(msgspec.Struct, frozen=True, omit_defaults=True):
     group_oom_kills: int | None = None  # in the training's own memory group; None: not known
     group_limit_bytes: int | None = None
     oom_killed: tuple[int, ...] = ()  # the processes that the kernel's messages name
+    growth: tuple[Growth, ...] = ()
 
 
 class Ending(Evidence, frozen=True):

@@ -29,7 +29,7 @@ from collections.abc import Iterator
 from unstall.evidence.deaths import Death, death_of
 from unstall.evidence.endings import Ending
 from unstall.model.cause import Cause
-from unstall.model.finding import Confidence, Fact, Finding, Remedy
+from unstall.model.finding import Confidence, Fact, Finding, Location, Remedy
 
 MEBIBYTE = 1 << 20
 
@@ -53,10 +53,17 @@ def from_ending(ending: Ending) -> Iterator[Finding]:
     yield cause.finding(
         death.for_memory,
         title=f"the kernel killed {death.role} for want of memory, and that ended the training",
-        where=ending.loop(),
+        where=(*_grew_at(ending, death), *ending.loop()),
         sample=death.sample,
         because=_facts(ending, death),
     )
+
+
+def _grew_at(ending: Ending, death: Death) -> list[Location]:
+    """The user's lines at which its memory grew by much, when that was seen last."""
+    places = next((one.places for one in ending.resources.growth if one.pid == death.pid), ())
+    mine = {(one.file, one.line): one for one in places if one.user}.values()
+    return [Location(one.file, one.line, one.function, death.pid, death.role) for one in reversed(mine)]
 
 
 def _facts(ending: Ending, death: Death) -> Iterator[Fact]:
