@@ -24,7 +24,7 @@ class Scans(Dataset):
 
 def main():
     _small.memory(700)
-    for batch in DataLoader(Scans(), batch_size=4, num_workers=2):
+    for batch in DataLoader(Scans(), batch_size=4, num_workers=2):  # stalls here: where the line was not seen in time
         assert batch.shape == (4, 64, 64)
 
 
