@@ -5,6 +5,9 @@ start.py                opens the record, and waits for torch to be imported
 importing.py            runs a hook after a module was imported
 hooks.py                the hooks on torch's loader, optimizer and checkpoints
 words.py                last words: exceptions, with the sample that was being fetched
+failing.py              what was at hand when a batch failed: shapes of its samples, open files
+unsendable.py           which object could not be sent to a new process
+leaving.py              ends without an exception: os._exit, signals that our own code sends, crashes in native code
 
 Standard library only, and relative imports: it is loaded by path, into Pythons that don't have unstall installed.
 """

@@ -116,10 +116,10 @@ def _with_work(builder: GraphBuilder, stall: Stall) -> Stall:
 
 def _call(detector: Detector, bundle: Bundle, stall: Stall | None) -> Iterator[Finding]:
     """Call a detector with the evidence that it names; not at all where some is missing."""
-    arguments: list[Evidence] = []
+    arguments: list[Evidence | None] = []
     for kind in detector.needs:
         found = stall if kind is Stall else bundle.get(kind)
-        if found is None:
+        if found is None and kind not in detector.optional:
             return
         arguments.append(found)
     yield from detector.function(*arguments)

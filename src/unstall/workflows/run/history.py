@@ -38,14 +38,20 @@ def note_trouble(run: Path) -> None:
 
 def tidy(home: Path, keep: Path) -> None:
     """Remove the oldest runs, so that the newest ones stay within the limits."""
-    runs = sorted(
-        (one for one in home.iterdir() if one.is_dir() and one != keep), key=lambda one: one.name, reverse=True
-    )
+    runs = sorted((one for one in home.iterdir() if one != keep and one.is_dir()), key=lambda one: one.name)[::-1]
     total = 0
     for place, run in enumerate(runs):
-        total += sum(file.stat().st_size for file in run.glob("*") if file.is_file())
+        total += _size(run)
         if (place >= MOST_RUNS - 1 or total > LARGEST_BYTES) and not _is_running(run):
             shutil.rmtree(run, ignore_errors=True)
+
+
+def _size(run: Path) -> int:
+    total = 0
+    with contextlib.suppress(OSError):  # another supervisor, which starts at this moment, may remove it
+        for file in run.glob("*"):
+            total += file.stat().st_size
+    return total
 
 
 def _is_running(run: Path) -> bool:

@@ -16,11 +16,13 @@ from typing import Protocol
 import msgspec
 
 from unstall.errors import UnstallError
+from unstall.evidence.endings import Ending
 from unstall.evidence.timings import Timings
 from unstall.flight import reader
 from unstall.model.bundle import Bundle
 from unstall.model.diagnosis import Diagnosis, Target, Verdict
 from unstall.model.document import encode
+from unstall.model.evidence import Evidence
 from unstall.model.finding import Confidence
 from unstall.model.run import Run, TimedDiagnosis
 from unstall.probes import endings, memory, procfs
@@ -28,6 +30,7 @@ from unstall.workflows import why
 from unstall.workflows.run import history, launch
 from unstall.workflows.run.pace import LONGEST_PAUSE_S, Pace
 from unstall.workflows.run.slowness import Slowness
+from unstall.workflows.run.usage import Usage
 from unstall.workflows.run.watch import STALLED_ANYWAY_S, Watch
 
 TICK_S = 0.25
@@ -71,16 +74,17 @@ class Session:
         self.verdict = Verdict.PROGRESSING
         self.next_checkup = self.began + CHECKUP_S
         self.next_status = self.began + STATUS_S
+        self.usage = Usage()
+        self.kills_before = memory.oom_kills() or 0
         self.commands = {tuple(self.command)}  # of the training's Pythons: a fork of one has the same
 
     def run(self) -> int:
         """Start the training, watch it, explain its end; its wait status."""
-        kills_before = memory.oom_kills() or 0
         training = launch.start(self.command, self.folder)
         self._write(None)
         with launch.passing_signals_on(training) as self.signals:
             status = self._attend(training.pid)
-            self._after(training.pid, status, kills_before)
+            self._after(training.pid, status)
         return status
 
     def _attend(self, pid: int) -> int:
@@ -98,6 +102,7 @@ class Session:
     def _tick(self, pid: int, now: float) -> None:
         records = reader.read_all(str(self.folder))
         self.commands |= {tuple(procfs.command(one)) for one in records.keys() - self.watch.known}
+        self.usage.note(pid, records)
         if self.watch.note(records, now) and self.reported:
             self.reported, self.verdict = None, Verdict.PROGRESSING
             self._write(None)
@@ -132,7 +137,7 @@ class Session:
 
     def _look(self, pid: int) -> None:
         try:
-            bundle = why.look(pid)
+            bundle = why.look(pid).having(self._ending(pid, None, ()))
             self.seen = bundle, why.judge(bundle)
         except UnstallError:
             self.seen = None  # it ended meanwhile
@@ -174,14 +179,16 @@ class Session:
         if diagnosis.verdict is not Verdict.SLOW or _is_sure(diagnosis):  # what may be slow is for the summary
             self.listener.report(diagnosis, when)
 
-    def _after(self, pid: int, status: int, kills_before: int) -> None:
+    def _after(self, pid: int, status: int) -> None:
         """Explain the end, if it was a bad one, and leave nothing behind."""
         launch.reap()
         if not self.keep_orphans:
             launch.end_orphans(self.folder, self.commands)
             launch.reap()
-        ending = endings.collect(str(self.folder), pid, status, _script(self.command), kills_before)
-        evidence = {ending.kind: ending, "memory": memory.collect()[0]}
+        now = memory.collect()[0]
+        ending = self._ending(pid, status, now.oom_messages)
+        code = endings.source_of(ending)
+        evidence: dict[str, Evidence] = {one.kind: one for one in (ending, now, code)}
         bundle = Bundle(self.target, evidence, took_s=0.0)
         diagnosis = why.judge(bundle)
         with contextlib.suppress(UnstallError):
@@ -200,6 +207,18 @@ class Session:
         self._tell_pace(self.slowness.news(), time.monotonic())
         if timings := self.slowness.evidence():
             self.listener.summary(timings)
+
+    def _ending(self, pid: int, status: int | None, messages: tuple[str, ...]) -> Ending:
+        """What the training's processes have said, and how they have ended."""
+        return endings.collect(
+            str(self.folder),
+            pid,
+            status,
+            _script(self.command),
+            self.kills_before,
+            resources=self.usage.resources(messages),
+            largest=self.usage.largest,
+        )
 
     @property
     def target(self) -> Target:
