@@ -9,7 +9,7 @@ import msgspec
 
 from unstall.engine.atwork import who_is_at_work
 from unstall.engine.links import GraphBuilder
-from unstall.engine.progress import batches_move, is_passing, verdict
+from unstall.engine.progress import is_passing, moves, verdict
 from unstall.engine.stalls import find_stalls
 from unstall.engine.waits import WaitReader
 from unstall.evidence.endings import Ending
@@ -35,8 +35,8 @@ def diagnose(bundle: Bundle, causes: Iterable[Cause]) -> Diagnosis:
         builder = GraphBuilder(reader)
         graph = builder.build()
         stalls = [_with_work(builder, one) for one in find_stalls(builder, graph)]
-        if not batches_move(reader) and not reader.processes.ended:
-            stuck = [one for one in stalls if not is_passing(reader, one)]
+        if not reader.processes.ended:
+            stuck = [one for one in stalls if not moves(reader, one) and not is_passing(reader, one)]
             findings += _from_stalls(bundle, known, stuck)
         findings = rank(findings)
         word, summary = verdict(reader, stalls, findings)

@@ -28,6 +28,7 @@ from unstall.probes import (
     polledlocks,
     processes,
     procfs,
+    ranks,
     releasers,
     semaphores,
     spy,
@@ -131,6 +132,10 @@ class Collection:
             functions,
             memory_now,
         ]
+        living = [pid for pid in self.threads.pids if procfs.stat(pid) is not None]
+        found = ranks.collect(living, self.stacks.interpreters, last_stacks, threads)
+        if found is not None:
+            evidence.append(found)
         return Bundle(
             target=Target(self.root, processes.command_words(self.root)),
             evidence={one.kind: one for one in evidence},

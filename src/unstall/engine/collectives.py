@@ -1,0 +1,85 @@
+"""Ranks in the wait graph: from a call of torch.distributed to the ranks that have not come to it."""
+
+from __future__ import annotations
+
+from unstall.engine.waits import WaitReader
+from unstall.evidence.ranks import JOINING, Call, Rank, names
+from unstall.evidence.stall import Kind, Wait
+from unstall.evidence.threads import Thread
+from unstall.model.finding import Grade
+from unstall.model.graph import Edge, Node, WaitGraph
+
+_GONE = "no process of this training has that number"
+
+
+def call_of(reader: WaitReader, rank: Rank, waits: dict[int, Wait]) -> Call | None:
+    """The call in which a rank waits for others; of a rank on another machine, what its supervisor saw."""
+    if rank.node:
+        return rank.call
+    wait = waits.get(rank.pid)
+    return wait.call if wait is not None and wait.kind is Kind.COLLECTIVE else None
+
+
+def missing(reader: WaitReader, me: Rank, call: Call, waits: dict[int, Wait]) -> list[int]:
+    """The ranks that a rank waits for in this call: they are elsewhere, have ended, or were never seen."""
+    found = []
+    for number in call.needs(me.number, reader.ranks.everybody):
+        rank = reader.ranks.number(number)
+        if rank is None or rank.ended:
+            found.append(number)
+            continue
+        theirs = call_of(reader, rank, waits)
+        apart = call.name == JOINING and theirs is not None and rank.master != me.master
+        if theirs is None or apart or not call.meets(theirs, me=me.number, them=number):
+            found.append(number)
+    return found
+
+
+def connect(reader: WaitReader, graph: WaitGraph, thread: Thread, waits: dict[int, Wait]) -> None:
+    """A rank waits in a call that others have not come to."""
+    rank, wait = reader.ranks.get(thread.pid), waits[thread.tid]
+    if rank is not None and wait.call is not None:
+        _connect(reader, graph, rank, f"thread:{thread.tid}", wait.call, waits)
+
+
+def connect_other_nodes(reader: WaitReader, graph: WaitGraph, waits: dict[int, Wait]) -> None:
+    """The same for ranks on other machines, as far as their supervisors have told."""
+    for rank in reader.ranks.all:
+        if rank.node and rank.call is not None:
+            _connect(reader, graph, rank, rank_node(reader, graph, rank.number), rank.call, waits)
+
+
+def _connect(
+    reader: WaitReader, graph: WaitGraph, rank: Rank, me: str, call: Call, waits: dict[int, Wait]
+) -> None:
+    grade = Grade.EXACT if rank.pending or call.name == JOINING else Grade.INFERRED
+    source = "its stack, and a thread of gloo that waits for data" if rank.pending else "its stack"
+    absent = missing(reader, rank, call, waits)
+    together = f"{call.name}/{call.other}/{call.group}/{rank.master if call.name == JOINING else ''}/{absent}"
+    with_whom = names(call.group or reader.ranks.everybody)
+    node = graph.add(Node(f"call:{together}", "collective", f"{call.text} with {with_whom}"))
+    graph.connect(Edge(me, node, "", grade, source))
+    for number in absent:
+        target = rank_node(reader, graph, number)
+        graph.connect(Edge(node, target, "not joined by", Grade.EXACT, "the stacks of all ranks"))
+
+
+def rank_node(reader: WaitReader, graph: WaitGraph, number: int) -> str:
+    """A rank's main thread; where it has none here, what is known of it."""
+    rank = reader.ranks.number(number)
+    if rank is None:
+        return graph.add(Node(f"rank:{number}", "rank", f"rank {number}: {_GONE}"))
+    if rank.ended:
+        return graph.add(Node(f"rank:{number}", "rank", f"rank {number}, which {rank.end}"))
+    if rank.node:
+        doing = rank.doing or (rank.call.text if rank.call else "it was not seen in detail")
+        return graph.add(Node(f"rank:{number}", "rank", f"rank {number} on {rank.node}: {doing}"))
+    return f"thread:{rank.pid}"
+
+
+def main_threads(reader: WaitReader, waits: dict[int, Wait]) -> list[int]:
+    """Where chains begin: at the main thread of the training, or of each rank, those that wait for others first."""
+    ranks = [one for one in reader.ranks.all if not one.node and not one.ended and one.pid in waits]
+    if not ranks:
+        return [reader.processes.root]
+    return [one.pid for one in sorted(ranks, key=lambda one: (waits[one.pid].kind is not Kind.COLLECTIVE, one.number))]
