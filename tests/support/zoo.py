@@ -31,6 +31,7 @@ class Program:
     cause: str | None
     sample: int | str | None
     verdicts: tuple[str, ...]
+    also: tuple[str, ...]  # causes that are true as well: what the chain of waits ends in
     watched: str  # "steps" where its training steps tell, "run" where `unstall run` does; else it is looked into
     guilty: tuple[tuple[str, int], ...]
 
@@ -48,7 +49,7 @@ def programs() -> list[Program]:
         fields = dict(
             line.split(":", 1)
             for line in doc.splitlines()
-            if line.startswith(("cause:", "sample:", "verdict:", "watched:"))
+            if line.startswith(("cause:", "also:", "sample:", "verdict:", "watched:"))
         )
         if "cause" not in fields:
             continue
@@ -60,6 +61,7 @@ def programs() -> list[Program]:
                 cause=None if cause == "none" else cause,
                 sample=int(sample) if sample.lstrip("-").isdigit() else sample or None,
                 verdicts=tuple(one.strip() for one in fields.get("verdict", "").split(",") if one.strip()),
+                also=tuple(one.strip() for one in fields.get("also", "").split(",") if one.strip()),
                 watched=fields.get("watched", "").strip(),
                 guilty=tuple(_guilty(path, text)),
             )

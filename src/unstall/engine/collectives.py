@@ -23,7 +23,7 @@ def call_of(reader: WaitReader, rank: Rank, waits: dict[int, Wait]) -> Call | No
 def missing(reader: WaitReader, me: Rank, call: Call, waits: dict[int, Wait]) -> list[int]:
     """The ranks that a rank waits for in this call: they are elsewhere, have ended, or were never seen."""
     found = []
-    for number in call.needs(me.number, reader.ranks.everybody):
+    for number in call.needs(me.number, tuple(range(me.world or reader.ranks.world))):
         rank = reader.ranks.number(number)
         if rank is None or rank.ended:
             found.append(number)
@@ -49,9 +49,7 @@ def connect_other_nodes(reader: WaitReader, graph: WaitGraph, waits: dict[int, W
             _connect(reader, graph, rank, rank_node(reader, graph, rank.number), rank.call, waits)
 
 
-def _connect(
-    reader: WaitReader, graph: WaitGraph, rank: Rank, me: str, call: Call, waits: dict[int, Wait]
-) -> None:
+def _connect(reader: WaitReader, graph: WaitGraph, rank: Rank, me: str, call: Call, waits: dict[int, Wait]) -> None:
     grade = Grade.EXACT if rank.pending or call.name == JOINING else Grade.INFERRED
     source = "its stack, and a thread of gloo that waits for data" if rank.pending else "its stack"
     absent = missing(reader, rank, call, waits)

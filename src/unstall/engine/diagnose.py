@@ -13,6 +13,7 @@ from unstall.engine.progress import is_passing, moves, verdict
 from unstall.engine.stalls import find_stalls
 from unstall.engine.waits import WaitReader
 from unstall.evidence.endings import Ending
+from unstall.evidence.found import Found
 from unstall.evidence.processes import Processes
 from unstall.evidence.stall import Stall
 from unstall.evidence.steps import Steps
@@ -78,12 +79,24 @@ def _from_other_evidence(bundle: Bundle, causes: list[Cause]) -> Iterator[Findin
 
 
 def _from_stalls(bundle: Bundle, causes: list[Cause], stalls: list[Stall]) -> list[Finding]:
+    """The findings of each stall. A cause that asks for what the others have found stands before those."""
     found: list[Finding] = []
     for stall in stalls:
-        for cause in causes:
-            for detector in cause.detectors:
-                if Stall in detector.needs:
-                    found.extend(_complete(one, stall) for one in _call(detector, bundle, stall))
+        asked = [one for cause in causes for one in cause.detectors if Stall in one.needs]
+        roots = [
+            _complete(one, stall)
+            for detector in asked
+            if Found not in detector.needs
+            for one in _call(detector, bundle, stall)
+        ]
+        seen = Found(tuple(roots))
+        found += [
+            _complete(one, stall)
+            for detector in asked
+            if Found in detector.needs
+            for one in _call(detector, bundle, stall, seen)
+        ]
+        found += roots
     return found
 
 
@@ -92,11 +105,11 @@ def _with_work(builder: GraphBuilder, stall: Stall) -> Stall:
     return msgspec.structs.replace(stall, awaited=awaited) if awaited else stall
 
 
-def _call(detector: Detector, bundle: Bundle, stall: Stall | None) -> Iterator[Finding]:
+def _call(detector: Detector, bundle: Bundle, stall: Stall | None, seen: Found | None = None) -> Iterator[Finding]:
     """Call a detector with the evidence that it names; not at all where some is missing."""
     arguments: list[Evidence] = []
     for kind in detector.needs:
-        found = stall if kind is Stall else bundle.get(kind)
+        found = stall if kind is Stall else seen if kind is Found else bundle.get(kind)
         if found is None:
             return
         arguments.append(found)

@@ -42,7 +42,11 @@ def _at_the_border(builder: GraphBuilder, graph: WaitGraph, path: Path) -> Stall
     """
     threads = list(dict.fromkeys(int(node.split(":")[1]) for node in path.nodes if node.startswith("thread:")))
     loaders = builder.reader.loaders
-    own = {builder.reader.processes.root, *(one.pid for one in builder.reader.ranks.all), *(pid for one in loaders.all for pid in one.workers)}
+    own = {
+        builder.reader.processes.root,
+        *(one.pid for one in builder.reader.ranks.all),
+        *(pid for one in loaders.all for pid in one.workers),
+    }
     own |= {one.pid for one in loaders.workers} | {one.pid for one in builder.reader.processes.all if one.fetches}
     for place, tid in enumerate(threads[:-1]):
         wait, onward = builder.waits[tid], builder.waits[threads[place + 1]]

@@ -15,7 +15,6 @@ from unstall.flight import layout, reader
 from unstall.probes import procfs
 from unstall.probes.python.frames import Interpreter
 from unstall.probes.python.memory import Unreadable
-from unstall.probes.python.objects import Ref
 from unstall.probes.samples import SampledFrame, SampledStack
 
 C10D = "torch.distributed.distributed_c10d"
@@ -80,6 +79,7 @@ def collect(
         master = (_master_of_init(stack) if stack else "") or one.master
         rank = Rank(one.number, pid, one.local, one.world, master, call=call, pending=pid in pending)
         ranks.append(_with_beats(rank))
+    ranks += _ended(tree, memberships)
     world = Counter(one.world for one in ranks).most_common(1)[0][0]
     return Ranks(world, tuple(sorted(ranks, key=lambda one: (one.number, one.pid))))
 
@@ -88,10 +88,11 @@ def _siblings(
     tree: list[int], known: Mapping[int, Membership], stacks: Mapping[int, SampledStack]
 ) -> dict[int, Membership]:
     """Ranks that have not come to tell their number: children of the same launcher, started in the same way."""
-    parents = {found.ppid for pid in known if (found := procfs.stat(pid))}
+    parents = {one.ppid for pid in known if (one := procfs.stat(pid))}
     commands = {tuple(procfs.command(pid)[:3]) for pid in known}
     world, master = next((one.world, one.master) for one in known.values())
-    missing = [one for one in range(min(world, LARGEST_WORLD)) if one not in {two.number for two in known.values()}]
+    numbers = {one.number for one in known.values()}
+    missing = [one for one in range(world) if one not in numbers]
     found: dict[int, Membership] = {}
     for pid in tree:
         process, stack = procfs.stat(pid), stacks.get(pid)
@@ -106,6 +107,22 @@ def _siblings(
             missing.remove(number)
             found[pid] = Membership(number, world, None, master)
     return found
+
+
+def _ended(tree: list[int], known: Mapping[int, Membership]) -> list[Rank]:
+    """A rank that has ended, and that its launcher has not noticed: the one child of it that is dead."""
+    parents = {one.ppid for pid in known if (one := procfs.stat(pid))}
+    world = max(one.world for one in known.values())
+    numbers = {one.number for one in known.values()}
+    missing = [one for one in range(world) if one not in numbers]
+    found = [(pid, one) for pid in tree if (one := procfs.stat(pid)) and one.state in "ZX" and one.ppid in parents]
+    if len(missing) != 1 or len(found) != 1:
+        return []
+    pid, process = found[0]
+    code = os.waitstatus_to_exitcode(process.exit_status)
+    return [
+        Rank(missing[0], pid, exit_code=max(code, 0) if code >= 0 else None, exit_signal=-code if code < 0 else None)
+    ]
 
 
 def _told(stack: SampledStack) -> int | None:
@@ -255,7 +272,7 @@ def _group(frame: SampledFrame, world: int) -> tuple[int, ...]:
             return ()
         for key, members in known.items():
             if key.address == group.address:
-                numbers = [one.value() for one in members.keys()]
+                numbers = [one.value() for one, _ in members.items()]
                 found = tuple(sorted(one for one in numbers if isinstance(one, int)))
                 return () if len(found) == world else found
     except Unreadable:
@@ -278,6 +295,4 @@ def _with_beats(rank: Rank) -> Rank:
     beats = reader.read(os.path.join(folder, f"{rank.pid}.flight")) if folder else None
     if beats is None:
         return rank
-    return msgspec.structs.replace(
-        rank, delivered=beats.count(layout.DELIVERED), steps=beats.count(layout.STEPS)
-    )
+    return msgspec.structs.replace(rank, delivered=beats.count(layout.DELIVERED), steps=beats.count(layout.STEPS))
