@@ -10,7 +10,8 @@ from unstall.evidence.loaders import Loaders
 from unstall.evidence.locks import Locks
 from unstall.evidence.motion import waits_again
 from unstall.evidence.processes import Processes
-from unstall.evidence.ranks import BACKWARD, SOMETHING, Rank, Ranks, names
+from unstall.evidence.ranks import BACKWARD, SOMETHING, Rank, Ranks
+from unstall.evidence.ranks import names as rank_names
 from unstall.evidence.stacks import Stack, Stacks
 from unstall.evidence.stall import Kind, Wait
 from unstall.evidence.threads import Thread, Threads
@@ -96,7 +97,7 @@ class WaitReader:
             return None
         if named == (call.name in (BACKWARD, SOMETHING)) or (not named and not thread.still):
             return None
-        group = f" of {names(call.group)}" if call.group else ""
+        group = f" of {rank_names(call.group)}" if call.group else ""
         source = "its stack, and its gloo thread waits for data" if rank.pending else "its stack"
         return self._wait(thread, Kind.COLLECTIVE, f"{call.text}{group}", source, call=call)
 

@@ -27,9 +27,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from unstall.evidence.found import Found
+from unstall.evidence.processes import Processes
 from unstall.evidence.ranks import JOINING, Rank, Ranks, names
 from unstall.evidence.stacks import Stacks
 from unstall.evidence.stall import Stall
+from unstall.evidence.threads import Threads
 from unstall.model.cause import Cause
 from unstall.model.finding import Confidence, Fact, Finding, Location, Remedy
 
@@ -52,7 +54,7 @@ cause = Cause(
 
 
 @cause.detector
-def not_there(stall: Stall, ranks: Ranks) -> Iterator[Finding]:
+def not_there(stall: Stall, ranks: Ranks, processes: Processes, threads: Threads) -> Iterator[Finding]:
     """No process has that number, or the one that had it has ended."""
     me = ranks.get(stall.wait.pid)
     if me is None or stall.wait.call is None or stall.wait.call.name != JOINING or stall.cycle:
@@ -69,7 +71,10 @@ def not_there(stall: Stall, ranks: Ranks) -> Iterator[Finding]:
         facts.append(Fact(f"no process of this training is {names(absent)} of {me.world}", "its environment"))
         if not here:
             facts.append(Fact("other machines can't be seen from here", "the address where the ranks meet"))
-        confidence = Confidence.LIKELY if here and stall.very_long else Confidence.POSSIBLE
+        if started_all := _launcher_waits(ranks, processes, threads):
+            facts.append(Fact("who started the ranks waits for them to end, and starts no more", started_all))
+        lasts = stall.very_long or (stall.long and bool(started_all))
+        confidence = Confidence.LIKELY if here and lasts else Confidence.POSSIBLE
         title = f"{names(absent)} of {me.world} {'is' if len(absent) == 1 else 'are'} missing: {_who(ranks)} in init_process_group()"
     else:
         return
@@ -120,6 +125,14 @@ def before(stall: Stall, ranks: Ranks, found: Found) -> Iterator[Finding]:
         sample=root.sample if root else None,
         because=(*_joining(ranks), said),
     )
+
+
+def _launcher_waits(ranks: Ranks, processes: Processes, threads: Threads) -> str:
+    """What says that the process which started the ranks waits for them, without a time limit."""
+    parents = {one.ppid for rank in ranks.all if (one := processes.get(rank.pid))}
+    thread = threads.get(parents.pop()) if len(parents) == 1 else None
+    waits = thread is not None and thread.still and thread.wakes_in_s is None
+    return f"system call {thread.last.syscall}" if thread is not None and waits else ""
 
 
 def _joining(ranks: Ranks) -> list[Fact]:

@@ -27,7 +27,7 @@ class Crops(Dataset):
     def __getitem__(self, index):
         if index == 13:
             announce()
-        while True:
+        while True:  # stalls here
             top, left = torch.randint(0, 8, (2,)).tolist()  # stalls here
             crop = self.images[index, top : top + 8, left : left + 8]  # stalls here
             if crop.sum() > 0:  # stalls here
