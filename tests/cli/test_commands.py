@@ -118,9 +118,9 @@ def test_damaged_bundles(tmp_path: Path, content: bytes, capsys: pytest.CaptureF
     assert "broke" not in err
 
 
-def test_a_folder_is_no_bundle(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_folder_without_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["why", str(tmp_path)]) == 3
-    assert "can't read" in capsys.readouterr().err
+    assert "holds no evidence of a run" in capsys.readouterr().err
 
 
 def test_save_is_all_or_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

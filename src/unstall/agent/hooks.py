@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import functools
-from time import perf_counter_ns
+from time import perf_counter_ns, thread_time_ns
 
 from ..flight import layout
 from . import words
+from .notes import Notes
 
 MYPY = False
 if MYPY:
@@ -17,12 +18,17 @@ if MYPY:
     from ..flight.writer import Record
 
 
+SLOW_PICKLE_S = 0.3
+MAP_STYLE = 0  # torch's _DatasetKind.Map
+
+
 class Hooks:
     """All hooks of one process."""
 
     def __init__(self, record: Record, folder: str) -> None:
         self.record = record
         self.folder = folder
+        self.notes = Notes(folder)
 
     def by_module(self) -> dict[str, Callable[[ModuleType], None]]:
         """The hook for each module of torch, to be run when that has been imported."""
@@ -35,6 +41,7 @@ class Hooks:
             "torch._utils": self.errors,
             "multiprocessing.queues": self.queues,
             "multiprocessing.popen_fork": self.children,
+            "multiprocessing.reduction": self.pickles,
         }
 
     def fetch(self, module: ModuleType) -> None:
@@ -63,12 +70,22 @@ class Hooks:
         module._worker_loop = _worker_loop  # type: ignore[attr-defined]
 
     def loader(self, module: ModuleType) -> None:
-        """The training loop asks for a batch, gets it, and goes on."""
+        """The training loop starts an epoch, asks for a batch, gets it, and goes on."""
         import torch
 
-        record, is_training = self.record, torch.is_grad_enabled
-        iterator = module._BaseDataLoaderIter
+        record, notes, is_training = self.record, self.notes, torch.is_grad_enabled
+        iterator, start = module._BaseDataLoaderIter, module.DataLoader._get_iterator
         following = iterator.__next__
+
+        @functools.wraps(start)
+        def _get_iterator(self: Any) -> Any:
+            began = perf_counter_ns()
+            made = start(self)
+            slots, spent = record.slots, perf_counter_ns() - began
+            slots[layout.STARTUP_NS] += spent
+            slots[layout.ITERATORS] += 1
+            notes.iterator_made(slots[layout.ITERATORS], spent / 1e9)
+            return made
 
         @functools.wraps(following)
         def __next__(self: Any) -> Any:  # noqa: N807
@@ -82,7 +99,9 @@ class Hooks:
             slots[layout.PHASE] = layout.LOADING
             try:
                 batch = following(self)
-            except BaseException:
+            except BaseException as error:
+                if isinstance(error, StopIteration):
+                    _note_end(slots, notes, self)
                 slots[layout.EPOCHS] += 1
                 slots[layout.PHASE], slots[layout.SINCE_NS] = layout.TRAINING, perf_counter_ns()
                 raise
@@ -90,9 +109,20 @@ class Hooks:
             slots[layout.LOADING_NS] += delivered - asked
             slots[layout.SINCE_NS] = delivered
             slots[layout.DELIVERED] += 1
+            yielded = self._num_yielded
+            if yielded == 1:
+                slots[layout.FIRST_WAIT_NS] += delivered - asked
+                slots[layout.WORKERS] = self._num_workers
+                self._unstall_expected = _length(self)
+            expected = self._unstall_expected
+            slots[layout.IN_EPOCH], slots[layout.EXPECTED] = yielded, expected
+            if yielded == expected + 1 and self._dataset_kind == MAP_STYLE:
+                notes.overrun(self, expected)
             slots[layout.PHASE] = layout.TRAINING if is_training() else layout.VALIDATION
             return batch
 
+        iterator._unstall_expected = layout.NO_LENGTH
+        module.DataLoader._get_iterator = _get_iterator
         iterator.__next__ = __next__
 
     def optimizer(self, module: ModuleType) -> None:
@@ -152,6 +182,20 @@ class Hooks:
 
         module.Queue._on_queue_feeder_error = staticmethod(noted)
 
+    def pickles(self, module: ModuleType) -> None:
+        """A worker that is spawned gets a copy of the dataset, pickled: that may take long."""
+        notes, dump = self.notes, module.dump
+
+        @functools.wraps(dump)
+        def noted(obj: Any, file: Any, *arguments: Any) -> None:
+            began = perf_counter_ns()
+            dump(obj, file, *arguments)
+            spent = (perf_counter_ns() - began) / 1e9
+            if spent > SLOW_PICKLE_S:
+                notes.pickled(file.tell(), spent, type(obj).__name__)
+
+        module.dump = noted  # type: ignore[attr-defined]
+
     def children(self, module: ModuleType) -> None:
         """How each child of multiprocessing ended: only its parent learns that."""
         folder, poll = self.folder, module.Popen.poll
@@ -170,9 +214,29 @@ class Hooks:
         module.Popen.poll = noted
 
 
+def _length(iterator: Any) -> int:
+    """How many batches an iterator promises."""
+    try:
+        return len(iterator)
+    except Exception:  # noqa: BLE001  most iterable datasets have no length
+        return layout.NO_LENGTH
+
+
+def _note_end(slots: memoryview, notes: Notes, iterator: Any) -> None:
+    """An epoch is over: was there anything in it, and is this news?"""
+    if getattr(iterator, "_unstall_ended", -1) == iterator._num_yielded:
+        slots[layout.ASKED_AFTER_END] += 1
+        notes.happened("asked-after-end", slots[layout.ASKED_AFTER_END])
+    elif not iterator._num_yielded:
+        slots[layout.EMPTY_EPOCHS] += 1
+        notes.happened("empty-epochs", slots[layout.EMPTY_EPOCHS])
+    iterator._unstall_ended = iterator._num_yielded
+
+
 def _noted_fetch(record: Record, fetch: Any) -> Any:
     def noted(self: Any, possibly_batched_index: Any) -> Any:
         slots = record.slots
+        began, computed = perf_counter_ns(), thread_time_ns()
         slots[layout.STAGE] = layout.FETCHING
         if type(possibly_batched_index) is list:
             possibly_batched_index = _Noted(possibly_batched_index)
@@ -181,6 +245,8 @@ def _noted_fetch(record: Record, fetch: Any) -> Any:
             _note(slots, possibly_batched_index)
         data = fetch(self, possibly_batched_index)
         slots[layout.BATCHES] += 1
+        slots[layout.FETCHING_NS] += perf_counter_ns() - began
+        slots[layout.FETCHING_CPU_NS] += thread_time_ns() - computed
         slots[layout.STAGE] = layout.IDLE
         return data
 

@@ -61,15 +61,16 @@ def say(
         "after": [type(one).__name__ + ": " + _text(one) for one in _chain(error)],
         "at": time.time(),
     }
-    _write(os.path.join(folder, f"{os.getpid()}-{_written[0]}.words"), told)
+    write(os.path.join(folder, f"{os.getpid()}-{_written[0]}.words"), told)
 
 
 def exited(folder: str, pid: int, code: int) -> None:
     """Write down how a child ended: its exit code, or minus the signal that killed it."""
-    _write(os.path.join(folder, f"{pid}-end.words"), {"kind": "exited", "pid": pid, "code": code, "at": time.time()})
+    write(os.path.join(folder, f"{pid}-end.words"), {"kind": "exited", "pid": pid, "code": code, "at": time.time()})
 
 
-def _write(path: str, told: dict[str, object]) -> None:
+def write(path: str, told: dict[str, object]) -> None:
+    """Put it into a file of its own, all of it or nothing."""
     text = json.dumps(told)
     with open(path + ".new", "w", encoding="utf-8", errors="replace") as file:
         file.write(text)

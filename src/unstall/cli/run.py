@@ -54,10 +54,9 @@ def _after_dashes(words: tuple[str, ...]) -> bool:
     return place > 0 and given[place - 1] == "--" and tuple(given[place:]) == words
 
 
-def _report(diagnosis: Diagnosis, quiet: float) -> None:
+def _report(diagnosis: Diagnosis, when: str) -> None:
     from unstall.reports import terminal
 
-    when = f"nothing has moved for {quiet:.0f} s" if quiet else "the training has ended"
     text = f"\nunstall: {when}\n{terminal.render(diagnosis)}\n"
     encoding = sys.stderr.encoding or "utf-8"
     sys.stderr.write(text.encode(encoding, "replace").decode(encoding, "replace"))

@@ -17,6 +17,7 @@ from unstall.evidence.found import Found
 from unstall.evidence.processes import Processes
 from unstall.evidence.stall import Stall
 from unstall.evidence.steps import Steps
+from unstall.evidence.timings import Timings
 from unstall.model.bundle import Bundle
 from unstall.model.cause import Cause, Detector
 from unstall.model.diagnosis import Diagnosis, Verdict
@@ -41,6 +42,7 @@ def diagnose(bundle: Bundle, causes: Iterable[Cause]) -> Diagnosis:
             findings += _from_stalls(bundle, known, stuck)
         findings = rank(findings)
         word, summary = verdict(reader, stalls, findings)
+        word = _of_the_first(known, findings) or word
         if word is Verdict.STALLED and not findings and stalls:
             findings = [_unknown(stalls[0])]
         chain = stalls[0].chain if stalls else ()
@@ -48,6 +50,9 @@ def diagnose(bundle: Bundle, causes: Iterable[Cause]) -> Diagnosis:
         findings = rank(findings)
         word = Verdict.CRASHED if ending.failed else Verdict.FINISHED
         summary = findings[0].title if findings else _end_of(ending)
+    elif (timings := bundle.get(Timings)) is not None:
+        findings = rank(findings)
+        word, summary = _of_the_first(known, findings) or Verdict.PROGRESSING, _of_times(findings, timings)
     elif findings:
         findings = rank(findings)
         word, summary = Verdict.NOT_LEARNING, findings[0].title
@@ -62,6 +67,19 @@ def diagnose(bundle: Bundle, causes: Iterable[Cause]) -> Diagnosis:
         unexamined=bundle.unexamined,
         took_s=round(bundle.took_s + time.perf_counter() - began, 3),
     )
+
+
+def _of_the_first(causes: list[Cause], findings: list[Finding]) -> Verdict | None:
+    """What the surest finding makes of a training, if it is more than possible."""
+    if not findings or findings[0].confidence is Confidence.POSSIBLE:
+        return None
+    return next((one.verdict for one in causes if one.slug == findings[0].cause), None)
+
+
+def _of_times(findings: list[Finding], timings: Timings) -> str:
+    if findings and findings[0].confidence is not Confidence.POSSIBLE:
+        return findings[0].title
+    return f"{timings.total.delivered} batches were delivered, {timings.total.waiting:.0%} of the time went into waiting for them"
 
 
 def _end_of(ending: Ending) -> str:

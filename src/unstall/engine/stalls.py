@@ -102,7 +102,12 @@ def _behind(reader: WaitReader, wait: Wait, passed: tuple[Wait, ...]) -> tuple[S
     stacks = [reader.stacks.get(one.tid) for one in reversed(passed)]
     own = reader.stacks.get(wait.tid)
     waiter = None
-    if own is None or not any(own.user_frames()):
-        waiter = next((one for one in stacks if one is not None and any(one.user_frames())), None)
+    if own is None or not _has_lines(own):
+        waiter = next((one for one in stacks if one is not None and _has_lines(one)), None)
     workers = [reader.loaders.worker(one.tid) for one in reversed(passed)]
     return waiter, next((one for one in workers if one is not None and one.stage == "fetching"), None)
+
+
+def _has_lines(stack: Stack) -> bool:
+    """It stands in a file of the user's: not only in the text of a `python -c`."""
+    return any(not frame.file.startswith("<") for frame in stack.user_frames())

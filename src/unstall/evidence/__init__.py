@@ -13,6 +13,7 @@ steps.py        training steps: loss and gradients
 
 Derived from them:
 syntax.py       questions about code: loops, exits, calls
+loop_limits.py  whether a loop counts its rounds or looks at a clock
 influence.py    what can still change in a loop
 ambiguity.py    can a regular expression match one text in exponentially many ways?
 stall.py        Stall: one end of the chain of waits, with all that is known about it

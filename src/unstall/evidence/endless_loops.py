@@ -6,7 +6,7 @@ import ast
 import builtins
 from collections.abc import Iterator
 
-from unstall.evidence import syntax
+from unstall.evidence import loop_limits, syntax
 
 _ENDS_BY_ERROR = {"next", "pop", "popleft", "popitem", "get_nowait", "remove", "index", "send", "throw", "recv", "exit"}
 _PLAIN = (
@@ -69,7 +69,7 @@ def _touches(node: ast.AST, names: set[str]) -> bool:
 def retry_loops(function: ast.AST) -> Iterator[tuple[ast.While, ast.ExceptHandler]]:
     """`while True:` loops that end only when nothing fails, and catch every failure without counting them."""
     for loop in syntax.walk(function):
-        if not isinstance(loop, ast.While) or not syntax.is_always(loop.test) or syntax.has_limit(loop):
+        if not isinstance(loop, ast.While) or not syntax.is_always(loop.test) or loop_limits.has_limit(loop):
             continue
         attempts = [one for one in loop.body if isinstance(one, ast.Try)]
         if len(attempts) != 1 or any(isinstance(one, ast.Yield | ast.YieldFrom) for one in syntax.walk(loop)):

@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from unstall.evidence import influence, syntax
+from unstall.evidence import influence, loop_limits, syntax
 from unstall.evidence.code import Code
 from unstall.evidence.stacks import Frame, Scalar, Stack
 from unstall.model.finding import Confidence, Fact
@@ -42,8 +42,8 @@ class ActiveLoop:
     def endless(self) -> bool:
         """Its source has no limit: no finite iterable, no counter, no clock on a way out."""
         if not isinstance(self.node, ast.While) and self._goes_over_endless(self.node.iter):
-            return not any(way.guards and syntax.is_clocked(way) for way in self.exits)
-        return not syntax.has_limit(self.node, self._switched_off)
+            return not any(way.guards and loop_limits.is_clocked(way) for way in self.exits)
+        return not loop_limits.has_limit(self.node, self._switched_off)
 
     @property
     def _switched_off(self) -> set[str]:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 LoopNode = ast.While | ast.For | ast.AsyncFor
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
-_CLOCKS = {"time", "monotonic", "perf_counter", "process_time", "now", "utcnow", "time_ns", "monotonic_ns"}
 _PURE = {
     "len", "min", "max", "abs", "int", "float", "bool", "sum", "any", "all", "round", "isinstance", "tuple", "list",
     "set", "sorted", "str", "map", "zip", "enumerate", "range", "ord",
 }  # fmt: skip
-_ENDLESS = {"count", "cycle", "repeat"}
 _RANDOM = {
     "rand", "randn", "random", "randint", "randrange", "choice", "choices", "uniform", "normal", "gauss", "sample",
     "permutation", "integers", "shuffle", "random_", "getrandbits", "multinomial", "bernoulli", "randperm",
@@ -130,14 +128,14 @@ def _names(text: str) -> set[str]:
 
 def _operands(node: ast.AST, found: dict[str, None]) -> None:
     if isinstance(node, ast.Call):
-        if isinstance(node.func, ast.Name) and node.func.id == "len" and len(node.args) == 1 and _plain(node.args[0]):
+        if isinstance(node.func, ast.Name) and node.func.id == "len" and len(node.args) == 1 and is_plain(node.args[0]):
             found[ast.unparse(node)] = None
             return
         if isinstance(node.func, ast.Attribute):
             _operands(node.func.value, found)
         for argument in (*node.args, *(keyword.value for keyword in node.keywords)):
             _operands(argument, found)
-    elif isinstance(node, ast.expr) and _plain(node):
+    elif isinstance(node, ast.expr) and is_plain(node):
         if not isinstance(node, ast.Constant):
             found[ast.unparse(node)] = None
     else:
@@ -145,12 +143,13 @@ def _operands(node: ast.AST, found: dict[str, None]) -> None:
             _operands(child, found)
 
 
-def _plain(node: ast.AST) -> bool:
+def is_plain(node: ast.AST) -> bool:
+    """Whether it is a name, or attributes and items of one: what can be read from a frame."""
     if isinstance(node, ast.Name | ast.Constant):
         return True
     if isinstance(node, ast.Attribute):
-        return _plain(node.value)
-    return isinstance(node, ast.Subscript) and _plain(node.value) and isinstance(node.slice, ast.Name | ast.Constant)
+        return is_plain(node.value)
+    return isinstance(node, ast.Subscript) and is_plain(node.value) and isinstance(node.slice, ast.Name | ast.Constant)
 
 
 def stored(loop: LoopNode) -> set[str]:
@@ -180,7 +179,7 @@ def consulted(loop: LoopNode) -> list[str]:
     for node in walk(loop):
         if isinstance(node, ast.Compare):
             for asked, place in zip(node.ops, node.comparators, strict=True):
-                if isinstance(asked, ast.In | ast.NotIn) and _plain(place) and not isinstance(place, ast.Constant):
+                if isinstance(asked, ast.In | ast.NotIn) and is_plain(place) and not isinstance(place, ast.Constant):
                     found[ast.unparse(place)] = None
     return list(found)
 
@@ -207,10 +206,10 @@ def receivers_on_line(tree: ast.AST, line: int) -> list[str]:
     """The objects whose methods are called on a line, and what the `for` loops around it go over, as source."""
     found: dict[str, None] = {}
     for call in calls_on_line(tree, line):
-        if isinstance(call.func, ast.Attribute) and _plain(call.func.value):
+        if isinstance(call.func, ast.Attribute) and is_plain(call.func.value):
             found[ast.unparse(call.func.value)] = None
     for loop in loops_around(tree, line):
-        if isinstance(loop, ast.For) and _plain(loop.iter):
+        if isinstance(loop, ast.For) and is_plain(loop.iter):
             found[ast.unparse(loop.iter)] = None
     return list(found)
 
@@ -221,98 +220,6 @@ def is_opaque(expression: ast.expr) -> bool:
         isinstance(one, ast.Call) and not (isinstance(one.func, ast.Name) and one.func.id in _PURE)
         for one in ast.walk(expression)
     )
-
-
-def is_endless_iterable(expression: ast.expr) -> bool:
-    """Whether the source says that an iterable never ends: itertools.count() and its like."""
-    if not isinstance(expression, ast.Call):
-        return False
-    name = called_name(expression)
-    if name == "repeat":
-        return len(expression.args) == 1
-    if name == "iter":
-        return len(expression.args) == 2
-    if name in ("enumerate", "zip", "map", "filter", "islice", "takewhile"):
-        if name in ("islice", "takewhile"):
-            return False
-        inner = [one for one in expression.args if isinstance(one, ast.Call)]
-        return bool(inner) and all(is_endless_iterable(one) for one in inner) and name != "zip"
-    return name in _ENDLESS
-
-
-def has_limit(loop: LoopNode, off: Container[str] = ()) -> bool:
-    """Whether the loop counts its rounds, or looks at a clock, on a way out. `off`: what is known to be None."""
-    if not isinstance(loop, ast.While):
-        if not is_endless_iterable(loop.iter):
-            return True
-        counters = {one.id for one in ast.walk(loop.target) if isinstance(one, ast.Name)}
-    else:
-        counters = _counters(loop)
-    clocks = {
-        target.id
-        for node in walk(loop)
-        if isinstance(node, ast.Assign) and _reads_clock(node.value)
-        for target in node.targets
-        if isinstance(target, ast.Name)
-    }
-    for way in exits(loop):
-        if off and any(_needs(guard, off) for guard in way.guards):
-            continue
-        for guard in way.guards:
-            if _reads_clock(guard) or any(isinstance(one, ast.Name) and one.id in clocks for one in ast.walk(guard)):
-                return True
-            if _compares_counter(guard, counters):
-                return True
-    return False
-
-
-def asked_for(guard: ast.expr) -> list[str]:
-    """What must not be None for a test to be true: `timeout` in `timeout is not None and time() > timeout`."""
-    if isinstance(guard, ast.BoolOp):
-        return [text for part in guard.values for text in asked_for(part)] if isinstance(guard.op, ast.And) else []
-    if isinstance(guard, ast.Compare) and isinstance(guard.ops[0], ast.IsNot) and _plain(guard.left):
-        other = guard.comparators[0]
-        return [ast.unparse(guard.left)] if isinstance(other, ast.Constant) and other.value is None else []
-    return [ast.unparse(guard)] if isinstance(guard, ast.Name | ast.Attribute) and _plain(guard) else []
-
-
-def _needs(guard: ast.expr, off: Container[str]) -> bool:
-    return any(text in off for text in asked_for(guard))
-
-
-def is_clocked(way: Exit) -> bool:
-    """Whether a way out looks at a clock."""
-    return any(_reads_clock(guard) for guard in way.guards)
-
-
-def _counters(loop: ast.While) -> set[str]:
-    """The variables that only ever grow, or only ever shrink, by a constant in each round."""
-    steps: dict[str, set[type[ast.operator]]] = {}
-    assigned: set[str] = set()
-    for node in walk(loop):
-        if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add | ast.Sub):
-            if isinstance(node.value, ast.Constant) and node.value.value:
-                steps.setdefault(ast.unparse(node.target), set()).add(type(node.op))
-            else:
-                assigned.add(ast.unparse(node.target))
-        elif isinstance(node, ast.Assign):
-            assigned.update(ast.unparse(target) for target in node.targets)
-    return {name for name, ways in steps.items() if len(ways) == 1 and name not in assigned}
-
-
-def _reads_clock(node: ast.AST) -> bool:
-    return any(isinstance(one, ast.Call) and called_name(one) in _CLOCKS for one in ast.walk(node))
-
-
-def _compares_counter(guard: ast.expr, counters: set[str]) -> bool:
-    for node in ast.walk(guard):
-        if isinstance(node, ast.Compare) and any(
-            isinstance(one, ast.Lt | ast.LtE | ast.Gt | ast.GtE | ast.Eq) for one in node.ops
-        ):
-            sides = [ast.unparse(one) for one in (node.left, *node.comparators)]
-            if sum(side in counters for side in sides) == 1:
-                return True
-    return isinstance(guard, ast.Name | ast.Attribute) and ast.unparse(guard) in counters
 
 
 def is_random_call(call: ast.Call) -> bool:

@@ -75,8 +75,8 @@ class Thread(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def still(self) -> bool:
-        """It did not run at all between the first and the last reading."""
-        return len(self.readings) > 1 and self.switched == 0
+        """It did not run at all between the first and the last reading. One that has a core for itself never switches."""
+        return len(self.readings) > 1 and self.switched == 0 and not self.running
 
     @property
     def steady(self) -> bool:

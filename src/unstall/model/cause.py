@@ -16,6 +16,7 @@ import typing
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from unstall.model.diagnosis import Verdict
 from unstall.model.evidence import Evidence
 from unstall.model.finding import Confidence, Fact, Finding, Link, Location, Remedy
 
@@ -37,6 +38,7 @@ class Cause:
     slug: str
     title: str
     remedies: tuple[Remedy, ...] = ()
+    verdict: Verdict = Verdict.STALLED  # on a running training that has it
     detectors: list[Detector] = field(default_factory=list)
 
     def detector(self, function: Detect) -> Detect:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from unstall.evidence import syntax
+from unstall.evidence import loop_limits, syntax
 from unstall.probes.code import read_source
 from unstall.probes.lockholders import tree_of
 from unstall.probes.moment import once_per_look
@@ -40,8 +40,10 @@ class RunningLoop:
     @property
     def limited(self) -> bool:
         """It counts its rounds or looks at a clock; a limit that is switched off, `timeout=None`, is none."""
-        asked = {text for way in syntax.exits(self.node) for guard in way.guards for text in syntax.asked_for(guard)}
-        return syntax.has_limit(self.node, {text for text in asked if self._is_none(text)})
+        asked = {
+            text for way in syntax.exits(self.node) for guard in way.guards for text in loop_limits.asked_for(guard)
+        }
+        return loop_limits.has_limit(self.node, {text for text in asked if self._is_none(text)})
 
     def _is_none(self, text: str) -> bool:
         ref = self.frame.ref(text)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from unstall.evidence import syntax
+from unstall.evidence import loop_limits, syntax
 from unstall.evidence.stacks import Frame, Local, Scalar, Stack
 from unstall.model.diagnosis import Unexamined
 from unstall.probes import patterns, procfs, spy
@@ -90,9 +90,9 @@ class StackSampler:
     def look(self, *, spy_too: bool = False) -> list[SampledStack]:
         """Take one sample of every thread."""
         stacks: list[SampledStack] = []
-        for pid, interpreter in list(self.interpreters.items()):
+        for pid in list(self.interpreters):
             try:
-                stacks.extend(self._from_memory(pid, interpreter))
+                stacks.extend(self.read(pid))
             except Unreadable:
                 continue
         if spy_too:
@@ -102,9 +102,10 @@ class StackSampler:
             self._add(stack)
         return stacks
 
-    def _from_memory(self, pid: int, interpreter: Interpreter) -> list[SampledStack]:
+    def read(self, pid: int) -> list[SampledStack]:
+        """The stacks of one process now."""
         stacks = []
-        for thread in interpreter.threads():
+        for thread in self.interpreters[pid].threads():
             try:
                 frames = [self._frame(pid, frame) for frame in thread.frames()]
             except Unreadable:
@@ -171,7 +172,7 @@ class StackSampler:
             for way in syntax.exits(loop):
                 for guard in way.guards:
                     texts.update(dict.fromkeys(syntax.operands(guard)))
-                    asked.update(dict.fromkeys(syntax.asked_for(guard)))
+                    asked.update(dict.fromkeys(loop_limits.asked_for(guard)))
         for loop in syntax.loops_around(tree, frame.line) if tree else []:
             texts.update(dict.fromkeys(f"len({text})" for text in syntax.consulted(loop)))
         types = syntax.receivers_on_line(tree, frame.line) if tree else []
@@ -323,7 +324,9 @@ def _fold_frame(track: Track, depth: int, frame: SampledFrame, with_locals: bool
         first = track.locals[0][depth]
         changed = tuple(name for name in first if any(one[depth].get(name) != first[name] for one in track.locals))
         names = dict.fromkeys(name for one in track.watched for name in one[depth])
-        watched = {name: tuple(one[depth].get(name) for one in track.watched if name in one[depth]) for name in names}
+        for name in names:
+            values = tuple(one[depth].get(name) for one in track.watched if name in one[depth])
+            watched[name] = tuple(dict.fromkeys(values)) if name.startswith("type(") else values
     return Frame(
         file=frame.file,
         line=frame.line or (lines[-1] if lines else 0),

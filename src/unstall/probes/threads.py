@@ -6,6 +6,8 @@ import struct
 import time
 from dataclasses import dataclass, field
 
+import msgspec
+
 from unstall.evidence.threads import Reading, Thread
 from unstall.probes import procfs
 from unstall.probes.python.memory import ProcessMemory, Region, Unreadable
@@ -74,7 +76,7 @@ class ThreadWatcher:
                     pid=watch.pid,
                     tid=watch.tid,
                     name=watch.name,
-                    readings=tuple(watch.readings),
+                    readings=_telling(watch.readings),
                     library=library,
                     libraries=libraries,
                     blocked_s=procfs.blocked_seconds(watch.pid, watch.tid) if last.state != "R" else None,
@@ -82,6 +84,16 @@ class ThreadWatcher:
                 )
             )
         return tuple(threads)
+
+
+def _telling(readings: list[Reading]) -> tuple[Reading, ...]:
+    """The readings without those between two that say the same: a long watch of a still thread is short."""
+    same = [msgspec.structs.replace(one, at_s=0.0) for one in readings]
+    return tuple(
+        one
+        for number, one in enumerate(readings)
+        if number in (0, 1, len(readings) - 1) or not same[number - 1] == same[number] == same[number + 1]
+    )
 
 
 def _libraries(watch: Watch, memory: ProcessMemory) -> tuple[str, tuple[str, ...]]:

@@ -58,6 +58,9 @@ def from_waits(stall: Stall, loaders: Loaders) -> Iterator[Finding]:
         inside = [one for one in lock.holders if one.file]
         if not gone and not ("semaphore" in lock.sort and _leaked(lock, inside)):
             return
+        caught = {one.pid for one in stall.cycle}
+        if len(caught) > 1 and caught >= {one.pid for one in gone}:
+            return  # the holders wait for each other: they had no chance to release
         yield _finding(stall, lock, gone or inside, Confidence.CERTAIN)
     elif stall.wait.kind is Kind.THREAD_LOCK:
         if lock.sort == "thread-semaphore" and len(lock.holders) < (lock.largest or 1):

@@ -24,7 +24,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from unstall.evidence import syntax
+from unstall.evidence import loop_limits, syntax
 from unstall.evidence.code import Code
 from unstall.evidence.stacks import Frame
 from unstall.evidence.stall import Kind, Stall
@@ -78,7 +78,7 @@ def _consumes_endless(frame: Frame, code: Code) -> str:
     for call in syntax.calls_on_line(tree, frame.line) if tree else ():
         for given in call.args:
             local = frame.local(given.id) if isinstance(given, ast.Name) else None
-            if syntax.is_endless_iterable(given) and syntax.called_name(call) in _CONSUMERS:
+            if loop_limits.is_endless_iterable(given) and syntax.called_name(call) in _CONSUMERS:
                 return ast.unparse(given)
             if local is not None and local.type in ("itertools.cycle", "itertools.count"):
                 return ast.unparse(given)

@@ -14,8 +14,8 @@ kill -9 12345            # a worker of a training that somebody took for a lefto
 ```
 
 ## Use instead
-Find out who sends it: `journalctl -k`, the batch system's log, `auditctl`. A training that must survive it needs a loader
-that replaces a dead worker.
+Find out who sends it: `journalctl -k`, the batch system's log, `auditctl`. A training that must survive it needs a
+loader that replaces a dead worker.
 """
 
 from __future__ import annotations

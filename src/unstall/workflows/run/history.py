@@ -7,6 +7,7 @@ import os
 import shutil
 import tempfile
 import time
+import traceback
 from pathlib import Path
 
 MOST_RUNS = 20
@@ -27,6 +28,12 @@ def new_run() -> Path:
         tidy(home, keep=home / name)
         return home / name
     return Path(tempfile.mkdtemp(prefix="unstall-"))
+
+
+def note_trouble(run: Path) -> None:
+    """Keep an error of our own in the run's folder: a bug report may need it, the training's output must not have it."""
+    with contextlib.suppress(OSError):
+        (run / "trouble.txt").write_text(traceback.format_exc())
 
 
 def tidy(home: Path, keep: Path) -> None:

@@ -25,11 +25,13 @@ from unstall.model.run import Run, TimedDiagnosis
 from unstall.probes import endings, memory, procfs
 from unstall.workflows import why
 from unstall.workflows.run import history, launch
+from unstall.workflows.run.pace import Pace
+from unstall.workflows.run.slowness import Slowness
 from unstall.workflows.run.watch import STALLED_ANYWAY_S, Watch
 
 TICK_S = 0.25
 LOOK_AGAIN_S = 30.0  # at a stall that was reported: its cause may turn out to be another one
-Report = Callable[[Diagnosis, float], None]
+Report = Callable[[Diagnosis, str], None]
 
 
 @dataclass
@@ -47,6 +49,7 @@ class Session:
         self.folder = history.new_run()
         self.began = time.monotonic()
         self.watch = Watch(self.began, self.stall_after)
+        self.slowness = Slowness(Pace(self.folder), self.target)
         self.looking: threading.Thread | None = None
         self.seen: tuple[Bundle, Diagnosis] | None = None
         self.reported: tuple[float, str] | None = None  # when the beats stood still, and the cause
@@ -67,8 +70,10 @@ class Session:
         handle = os.pidfd_open(pid)
         try:
             while not select.select([handle], [], [], TICK_S)[0]:
-                with contextlib.suppress(Exception):  # the training comes first: it must not die of us
+                try:
                     self._tick(pid, time.monotonic())
+                except Exception:  # noqa: BLE001  the training comes first: it must not die of us
+                    history.note_trouble(self.folder)
         finally:
             os.close(handle)
         return os.waitpid(pid, 0)[1]
@@ -79,6 +84,9 @@ class Session:
         if self.watch.note(records, now) and self.reported:
             self.reported, self.verdict = None, Verdict.PROGRESSING
             self._write(None)
+        if news := self.slowness.tick(records, now):
+            self.verdict = news[1].verdict
+            self._tell(*news, f"it has been running for {now - self.began:.0f} s")
         if self.looking is None:
             if self.watch.is_due(now):
                 self.looking = threading.Thread(target=self._look, args=(pid,), daemon=True)
@@ -93,6 +101,9 @@ class Session:
             self.seen = bundle, why.judge(bundle)
         except UnstallError:
             self.seen = None  # it ended meanwhile
+        except Exception:  # noqa: BLE001  the look is lost, the training and the watch go on
+            history.note_trouble(self.folder)
+            self.seen = None
 
     def _judge(self, now: float) -> None:
         """Report what was seen, if it is a stall and still lasts."""
@@ -109,16 +120,16 @@ class Session:
         cause = diagnosis.findings[0].cause if diagnosis.findings else ""
         if self.reported is None or self.reported[1] != cause:
             self.verdict, self.reported = diagnosis.verdict, (self.watch.changed, cause)
-            self._tell(bundle, diagnosis, quiet)
+            self._tell(bundle, diagnosis, f"nothing has moved for {quiet:.0f} s")
         self.watch.next_look = now + LOOK_AGAIN_S
 
-    def _tell(self, bundle: Bundle, diagnosis: Diagnosis, quiet: float) -> None:
+    def _tell(self, bundle: Bundle, diagnosis: Diagnosis, when: str) -> None:
         at = time.monotonic() - self.began
         self.diagnoses.append(TimedDiagnosis.of(diagnosis, round(at, 1)))
         with contextlib.suppress(UnstallError):
             why.save(bundle, self.folder / f"bundle-{len(self.diagnoses):03}.json")
         self._write(None)
-        self.report(diagnosis, quiet)
+        self.report(diagnosis, when)
 
     def _after(self, pid: int, status: int, kills_before: int) -> None:
         """Explain the end, if it was a bad one, and leave nothing behind."""
@@ -135,7 +146,7 @@ class Session:
         if self.reported is None:
             self.verdict = diagnosis.verdict
         if diagnosis.findings and self.reported is None:
-            self._tell(bundle, diagnosis, 0.0)
+            self._tell(bundle, diagnosis, "the training has ended")
         self._write(os.waitstatus_to_exitcode(status))
 
     @property

@@ -1,0 +1,1 @@
+"""Trainings that crawl: data, cores and locks that they wait for."""
