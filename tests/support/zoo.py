@@ -149,10 +149,20 @@ def _wait_for(process: subprocess.Popen[bytes], listener: int, log: Path) -> Non
 
 
 def kill_session(session: int) -> None:
-    """Kill every process of a session that this module started, stopped ones too."""
+    """Kill every process of a session that this module started, stopped ones too, and all that those have started.
+
+    `torchrun` gives each of its ranks a session of its own.
+    """
+    parents: dict[int, int] = {}
+    doomed = {session}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             with contextlib.suppress(OSError, IndexError, ValueError):
                 fields = (entry / "stat").read_text().rsplit(")", 1)[1].split()
-                if int(fields[3]) == session:
-                    os.kill(int(entry.name), signal.SIGKILL)
+                parents[int(entry.name)] = int(fields[1])
+                doomed |= {int(entry.name)} if int(fields[3]) == session else set()
+    while below := {pid for pid, parent in parents.items() if parent in doomed} - doomed:
+        doomed |= below
+    for pid in doomed & parents.keys():
+        with contextlib.suppress(OSError):
+            os.kill(pid, signal.SIGKILL)

@@ -8,6 +8,7 @@ from time import perf_counter_ns, thread_time_ns
 from ..flight import layout
 from . import words
 from .notes import Notes
+from .ranks import RankHooks, is_rank
 
 MYPY = False
 if MYPY:
@@ -42,6 +43,7 @@ class Hooks:
             "multiprocessing.queues": self.queues,
             "multiprocessing.popen_fork": self.children,
             "multiprocessing.reduction": self.pickles,
+            **RankHooks(self.record, self.folder).by_module(),
         }
 
     def fetch(self, module: ModuleType) -> None:
@@ -204,9 +206,10 @@ class Hooks:
         def noted(self: Any, *arguments: Any, **options: Any) -> Any:
             known = self.returncode is not None
             code = poll(self, *arguments, **options)
-            if code and not known:
+            if code is not None and not known:
                 try:
-                    words.exited(folder, self.pid, code)
+                    if code or is_rank(folder, self.pid):
+                        words.exited(folder, self.pid, code)
                 except Exception:  # noqa: BLE001
                     pass
             return code

@@ -29,7 +29,7 @@ def diagnose(bundle: Bundle, causes: Iterable[Cause]) -> Diagnosis:
     """Run every cause over the evidence of one moment."""
     began = time.perf_counter()
     known = list(causes)
-    findings = list(_from_other_evidence(bundle, known))
+    findings = _from_other_evidence(bundle, known)
     word, summary = Verdict.UNKNOWN, ""
     chain: tuple[Link, ...] = ()
     if bundle.get(Processes) is not None:
@@ -88,12 +88,12 @@ def _end_of(ending: Ending) -> str:
     return f"the training ended with exit code {ending.exit_code}" if ending.exit_code else "the training has ended"
 
 
-def _from_other_evidence(bundle: Bundle, causes: list[Cause]) -> Iterator[Finding]:
-    """Findings of the detectors that do not need a stall."""
-    for cause in causes:
-        for detector in cause.detectors:
-            if Stall not in detector.needs:
-                yield from _call(detector, bundle, None)
+def _from_other_evidence(bundle: Bundle, causes: list[Cause]) -> list[Finding]:
+    """Findings of the detectors that do not need a stall. One that asks for what the others found stands before."""
+    asked = [one for cause in causes for one in cause.detectors if Stall not in one.needs]
+    roots = [one for detector in asked if Found not in detector.needs for one in _call(detector, bundle, None)]
+    seen = Found(tuple(roots))
+    return [one for detector in asked if Found in detector.needs for one in _call(detector, bundle, None, seen)] + roots
 
 
 def _from_stalls(bundle: Bundle, causes: list[Cause], stalls: list[Stall]) -> list[Finding]:

@@ -9,6 +9,15 @@ import msgspec
 from unstall.model.evidence import Evidence
 from unstall.model.finding import Location
 
+_SIGTERM = 15
+_LOST = (  # what torch says in a rank when another one has ended
+    "Connection closed by peer",
+    "Connection reset by peer",
+    "Broken pipe",
+    "remote process exited",
+    "Socket Timeout",
+    "failed to recv, got 0 bytes",
+)
 UNCAUGHT, IN_WORKER, WHILE_SENDING = "uncaught", "in a worker", "while sending"
 
 
@@ -45,6 +54,11 @@ class Said(msgspec.Struct, frozen=True, omit_defaults=True):
         mine = [one for one in reversed(self.places) if one.user]
         return tuple(Location(one.file, one.line, one.function, self.pid, self.role) for one in mine)
 
+    @property
+    def lost_connection(self) -> bool:
+        """It says that another rank is gone."""
+        return any(one in self.message for one in _LOST)
+
     def passes(self, file_end: str, *functions: str) -> bool:
         """Whether its traceback leads through one of these functions."""
         return any(one.file.endswith(file_end) and one.function in functions for one in self.places)
@@ -55,6 +69,7 @@ class LastBeat(msgspec.Struct, frozen=True, omit_defaults=True):
 
     pid: int
     number: int | None = None  # of a worker
+    rank: int | None = None  # of a distributed training; its workers have it, too
     phase: str = "starting"
     stage: str = "idle"
     sample: int | None = None
@@ -81,6 +96,7 @@ class Ending(Evidence, frozen=True):
     said: tuple[Said, ...] = ()
     beats: tuple[LastBeat, ...] = ()
     exits: tuple[Exit, ...] = ()  # of children that did not end with 0, oldest first
+    finished: tuple[int, ...] = ()  # ranks that ended with 0
     oom_kills: int = 0  # on this machine, while it ran
     open_files_limit: int | None = None
 
@@ -93,6 +109,34 @@ class Ending(Evidence, frozen=True):
     def last_words(self) -> Said | None:
         """The exception that ended the training's main process."""
         return next((one for one in reversed(self.said) if one.pid == self.pid and one.kind == UNCAUGHT), None)
+
+    @property
+    def ranks(self) -> tuple[LastBeat, ...]:
+        """The main processes of the ranks, where it had several."""
+        found = {one.pid: one for one in self.beats if one.rank is not None and one.number is None}
+        return tuple(sorted(found.values(), key=lambda one: (one.rank or 0, one.pid))) if len(found) > 1 else ()
+
+    def words_of(self, pid: int) -> Said | None:
+        """The exception that ended a process."""
+        return next((one for one in reversed(self.said) if one.pid == pid and one.kind == UNCAUGHT), None)
+
+    @property
+    def rank_exits(self) -> tuple[Exit, ...]:
+        """The ranks that did not end with 0, oldest first."""
+        ranks = {one.pid for one in self.ranks}
+        return tuple(one for one in self.exits if one.pid in ranks)
+
+    @property
+    def first_dead(self) -> Exit | None:
+        """The rank whose end made the others end; None where all that ended badly only lost a connection."""
+        exits = self.rank_exits
+        own = [one for place, one in enumerate(exits) if not self._follows(one, first=place == 0)]
+        return own[0] if own else None
+
+    def _follows(self, one: Exit, *, first: bool) -> bool:
+        """It lost the connection to a rank that was gone, or was ended by the launcher after another one."""
+        words = self.words_of(one.pid)
+        return words.lost_connection if words is not None else one.code == -_SIGTERM and not first
 
     def of_worker(self, pid: int) -> LastBeat | None:
         """A worker's last beat."""

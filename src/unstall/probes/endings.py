@@ -7,6 +7,8 @@ import os
 import resource
 from typing import Any
 
+import msgspec
+
 from unstall.evidence.endings import Ending, Exit, LastBeat, Place, Said
 from unstall.flight import layout, reader
 from unstall.probes import memory
@@ -20,16 +22,23 @@ def collect(folder: str, pid: int, status: int, script: str, oom_kills_before: i
     """The ending of a training whose main process had this wait status."""
     code = os.waitstatus_to_exitcode(status)
     told = _told(folder)
-    return Ending(
+    ends = [Exit(int(one["pid"]), int(one["code"])) for one in told if one.get("kind") == "exited"]
+    ending = Ending(
         pid=pid,
         exit_code=code if code >= 0 else None,
         signal=-code if code < 0 else None,
         said=tuple(_said(one, script) for one in told if one.get("kind") != "exited"),
-        exits=tuple(Exit(int(one["pid"]), int(one["code"])) for one in told if one.get("kind") == "exited"),
+        exits=tuple(one for one in ends if one.code),
+        finished=tuple(one.pid for one in ends if not one.code),
         beats=tuple(_last_beat(one) for one in reader.read_all(folder).values()),
         oom_kills=(memory.oom_kills() or 0) - oom_kills_before,
         open_files_limit=resource.getrlimit(resource.RLIMIT_NOFILE)[0],
     )
+    dead = ending.first_dead if ending.failed else None
+    if dead is None:
+        return ending
+    how = {"exit_code": dead.code, "signal": None} if dead.code >= 0 else {"exit_code": None, "signal": -dead.code}
+    return msgspec.structs.replace(ending, pid=dead.pid, **how)  # the launcher only follows
 
 
 def _told(folder: str) -> list[dict[str, Any]]:
@@ -72,6 +81,7 @@ def _last_beat(beats: reader.Beats) -> LastBeat:
     return LastBeat(
         pid=beats.pid,
         number=beats.number,
+        rank=beats.rank,
         phase=beats.phase,
         stage=beats.stage,
         sample=beats.sample,

@@ -35,11 +35,12 @@ from collections.abc import Iterator
 
 from unstall.evidence.apart import Standing, parting
 from unstall.evidence.code import Code
+from unstall.evidence.endings import Ending
 from unstall.evidence.ranks import Ranks
 from unstall.evidence.stacks import Stacks
 from unstall.evidence.stall import Stall
 from unstall.model.cause import Cause
-from unstall.model.finding import Fact, Finding, Remedy
+from unstall.model.finding import Confidence, Fact, Finding, Remedy
 
 cause = Cause(
     slug="rank-batch-count-mismatch",
@@ -74,6 +75,31 @@ def from_stacks(stall: Stall, ranks: Ranks, stacks: Stacks, code: Code) -> Itera
         where=late.where,
         because=facts,
     )
+
+
+@cause.detector
+def from_ending(ending: Ending) -> Iterator[Finding]:
+    """A rank ended well, and another one, which had got more batches, lost its connection to it."""
+    numbers = {one.pid: one for one in ending.ranks}
+    done = [numbers[pid] for pid in ending.finished if pid in numbers]
+    lost = [(numbers[one.pid], ending.words_of(one.pid)) for one in ending.rank_exits]
+    if not ending.failed or ending.first_dead is not None or not done or not lost:
+        return
+    early = min(done, key=lambda one: (one.delivered, one.steps))
+    for late, words in lost:
+        if words is None or (late.delivered, late.steps) <= (early.delivered, early.steps):
+            continue
+        yield cause.finding(
+            Confidence.CERTAIN if late.delivered > early.delivered else Confidence.LIKELY,
+            title=f"rank {early.rank} was done after {early.delivered} batches, and rank {late.rank} had one more",
+            where=words.where,
+            because=(
+                Fact(f"rank {early.rank} ended well: {early.delivered} batches, {early.steps} steps", "flight record"),
+                Fact(f"rank {late.rank} was at batch {late.delivered} when it lost its connection", "flight record"),
+                Fact(f"it ended with {words.type}: {words.message.splitlines()[0][:120]}", "its traceback"),
+            ),
+        )
+        return
 
 
 def _counts(*both: Standing) -> Iterator[Fact]:

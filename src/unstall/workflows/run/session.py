@@ -81,7 +81,8 @@ class Session:
     def _tick(self, pid: int, now: float) -> None:
         records = reader.read_all(str(self.folder))
         self.commands |= {tuple(procfs.command(one)) for one in records.keys() - self.watch.known}
-        if self.watch.note(records, now) and self.reported:
+        living = {pid: one for pid, one in records.items() if Path(f"/proc/{pid}").exists()}
+        if self.watch.note(living, now) and self.reported:
             self.reported, self.verdict = None, Verdict.PROGRESSING
             self._write(None)
         if news := self.slowness.tick(records, now):
