@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from unstall.engine.waits import WaitReader
 from unstall.evidence.ranks import JOINING, Call, Rank, names
-from unstall.evidence.stall import Kind, Wait
+from unstall.evidence.stall import Kind, Stall, Wait
 from unstall.evidence.threads import Thread
-from unstall.model.finding import Grade
+from unstall.model.diagnosis import Verdict
+from unstall.model.finding import Finding, Grade
 from unstall.model.graph import Edge, Node, WaitGraph
 
+MOVED_S = 10.0  # a rank on another machine that moved within this time is not stuck
+BUSY_THREAD = 0.02  # of a core: gloo's threads use a tenth of that while they only wait
 _GONE = "no process of this training has that number"
 
 
@@ -33,6 +38,12 @@ def missing(reader: WaitReader, me: Rank, call: Call, waits: dict[int, Wait]) ->
         if theirs is None or apart or not call.meets(theirs, me=me.number, them=number):
             found.append(number)
     return found
+
+
+def missing_in(reader: WaitReader, wait: Wait, waits: dict[int, Wait]) -> tuple[int, ...]:
+    """The same for a wait; nobody where it is another one."""
+    rank = reader.ranks.get(wait.pid)
+    return tuple(missing(reader, rank, wait.call, waits)) if rank is not None and wait.call is not None else ()
 
 
 def connect(reader: WaitReader, graph: WaitGraph, thread: Thread, waits: dict[int, Wait]) -> None:
@@ -81,3 +92,44 @@ def main_threads(reader: WaitReader, waits: dict[int, Wait]) -> list[int]:
     if not ranks:
         return [reader.processes.root]
     return [one.pid for one in sorted(ranks, key=lambda one: (waits[one.pid].kind is not Kind.COLLECTIVE, one.number))]
+
+
+def outlook(reader: WaitReader, stall: Stall) -> tuple[Verdict, str] | None:
+    """What to say of a rank that waits for ranks which were not seen themselves."""
+    if stall.wait.call is None or stall.cycle:
+        return None
+    ranks = [one for number in stall.missing if (one := reader.ranks.number(number)) is not None]
+    for one in ranks:
+        if one.node and one.quiet_s is not None and one.quiet_s < MOVED_S:
+            return (
+                Verdict.SLOW,
+                f"{stall.role} waits for rank {one.number} on {one.node}, which moved {one.quiet_s:.0f} s ago",
+            )
+    absent = tuple(one for one in stall.missing if one in reader.ranks.absent)
+    if absent and not reader.ranks.here:
+        return (
+            Verdict.UNKNOWN,
+            f"{stall.role} waits in {stall.wait.text} for {names(absent)}, not seen from this machine",
+        )
+    if not stall.missing and not stall.wait.call.vague and _transfers(reader, stall):
+        return Verdict.SLOW, f"all ranks have come to {stall.wait.text}: they exchange data"
+    return None
+
+
+def _transfers(reader: WaitReader, stall: Stall) -> bool:
+    """Another thread of the process is busy: it sends or receives."""
+    others = [one for one in reader.threads.of(stall.wait.pid) if one.tid != stall.wait.tid]
+    return any(one.cpu_share > BUSY_THREAD for one in others)
+
+
+def told_by_others(reader: WaitReader, stall: Stall) -> list[Finding]:
+    """What the supervisor of another machine has found at a rank that this stall waits for."""
+    if stall.cycle:
+        return []
+    ranks = [reader.ranks.number(one) for one in stall.missing]
+    return [
+        msgspec.structs.replace(found, chain=stall.chain)
+        for one in ranks
+        if one is not None and one.node
+        for found in one.found
+    ]

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from unstall.engine.atwork import who_is_at_work
+from unstall.engine.collectives import told_by_others
 from unstall.engine.links import GraphBuilder
 from unstall.engine.progress import is_passing, moves, verdict
 from unstall.engine.stalls import find_stalls
@@ -40,6 +41,7 @@ def diagnose(bundle: Bundle, causes: Iterable[Cause]) -> Diagnosis:
         if not reader.processes.ended:
             stuck = [one for one in stalls if not moves(reader, one) and not is_passing(reader, one)]
             findings += _from_stalls(bundle, known, stuck)
+            findings += [told for one in stuck for told in told_by_others(reader, one)]
         findings = rank(findings)
         word, summary = verdict(reader, stalls, findings)
         word = _of_the_first(known, findings) or word

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from unstall.engine.collectives import outlook
 from unstall.engine.waits import WaitReader
 from unstall.evidence.motion import loops_of
 from unstall.evidence.stacks import Stack
@@ -63,6 +64,8 @@ def verdict(reader: WaitReader, stalls: list[Stall], findings: list[Finding]) ->
             f"{stalls[0].role} computes, but its code may not be seen: slow and endless look the same",
         )
     for stall in stalls:
+        if (word := outlook(reader, stall)) is not None:
+            return word
         if ends_by_itself(stall):
             return Verdict.SLOW, f"{stall.role} {_doing(stall)}: slow, but not stuck"
     if all(stall.thread is not None and stall.thread.hidden for stall in stalls):
@@ -86,8 +89,6 @@ def ends_by_itself(stall: Stall) -> bool:
     if stall.cycle:
         return any(one.limit_s is not None for one in stall.cycle)
     if stall.wait.kind in FINITE:
-        return True
-    if stall.wait.kind is Kind.COLLECTIVE and not stall.wait.text:
         return True
     if stall.beyond is not None and stall.beyond.kind is Kind.RUNNING:
         return True

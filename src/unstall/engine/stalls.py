@@ -91,6 +91,7 @@ def _describe(
         main_pid=rank.pid if (rank := reader.rank_of(wait.pid)) else reader.processes.root,
         passed=passed,
         watched_s=reader.threads.span_s,
+        missing=collectives.missing_in(reader, wait, builder.waits),
         waiter=waiter,
         waiter_role=role_of(reader, waiter.pid, waiter.tid) if waiter else "",
         waiting_worker=waiting_worker,

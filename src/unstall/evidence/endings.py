@@ -69,7 +69,8 @@ class LastBeat(msgspec.Struct, frozen=True, omit_defaults=True):
 
     pid: int
     number: int | None = None  # of a worker
-    rank: int | None = None  # of a distributed training; its workers have it, too
+    rank: int | None = None  # of a distributed training; its workers and helpers have it, too
+    parent: int = 0
     phase: str = "starting"
     stage: str = "idle"
     sample: int | None = None
@@ -113,7 +114,12 @@ class Ending(Evidence, frozen=True):
     @property
     def ranks(self) -> tuple[LastBeat, ...]:
         """The main processes of the ranks, where it had several."""
-        found = {one.pid: one for one in self.beats if one.rank is not None and one.number is None}
+        known = {one.pid: one.rank for one in self.beats}
+        found = {
+            one.pid: one
+            for one in self.beats
+            if one.rank is not None and one.number is None and known.get(one.parent) != one.rank
+        }
         return tuple(sorted(found.values(), key=lambda one: (one.rank or 0, one.pid))) if len(found) > 1 else ()
 
     def words_of(self, pid: int) -> Said | None:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import ClassVar
 
 import msgspec
 
+from unstall.model.diagnosis import Unexamined
 from unstall.model.evidence import Evidence
-from unstall.model.finding import Location
+from unstall.model.finding import Finding, Location
 
 JOINING = "init_process_group"  # the call in which ranks wait for each other for the first time
 JOIN = "Join"  # the context manager for uneven inputs: who left early answers the calls of the others
 BACKWARD = "backward"  # DDP adds up the gradients inside of it
 SOMETHING = "wait"  # a call that was begun before; which one can't be seen
+_LOOPBACK = ("127.", "localhost", "[::1]", "::1", "0.0.0.0")
 _ONE_WAY = {"send", "isend", "send_object_list"}
 _FROM_ONE = {"recv", "irecv", "recv_object_list"}
 _WITH_ROOT = {"broadcast", "scatter", "gather", "reduce", "broadcast_object_list", "gather_object"} | {
@@ -74,7 +77,9 @@ class Rank(msgspec.Struct, frozen=True, omit_defaults=True):
     delivered: int | None = None  # batches, where they were counted
     steps: int | None = None
     doing: str = ""  # of a rank on another machine: what its supervisor saw
-    where: tuple[Location, ...] = ()  # of such a rank
+    where: tuple[Location, ...] = ()  # of such a rank: its own lines, innermost first
+    quiet_s: float | None = None  # … how long it has not moved
+    found: tuple[Finding, ...] = ()  # … and what is the matter with it
     exit_code: int | None = None
     exit_signal: int | None = None
 
@@ -96,7 +101,6 @@ class Ranks(Evidence, frozen=True):
 
     world: int
     all: tuple[Rank, ...] = ()
-    nodes: tuple[str, ...] = ()  # other machines whose state was left for us
 
     def get(self, pid: int) -> Rank | None:
         """The rank that is this process."""
@@ -105,6 +109,17 @@ class Ranks(Evidence, frozen=True):
     def number(self, number: int) -> Rank | None:
         """The rank of that number."""
         return next((one for one in self.all if one.number == number), None)
+
+    def with_others(self, others: Iterable[Rank]) -> Ranks:
+        """With ranks of other machines, where they are not known here."""
+        known = {one.number for one in self.all}
+        more = {one.number: one for one in others if one.number not in known}
+        return msgspec.structs.replace(self, all=tuple(sorted((*self.all, *more.values()), key=lambda one: one.number)))
+
+    @property
+    def here(self) -> bool:
+        """All ranks must be on this machine: they meet at its loopback address."""
+        return all(one.master.startswith(_LOOPBACK) for one in self.all)
 
     @property
     def absent(self) -> tuple[int, ...]:
@@ -116,6 +131,14 @@ class Ranks(Evidence, frozen=True):
     def everybody(self) -> tuple[int, ...]:
         """All numbers."""
         return tuple(range(self.world))
+
+
+def unseen(ranks: Ranks) -> tuple[Unexamined, ...]:
+    """The ranks that nobody has told of, where they may run on other machines."""
+    if not ranks.absent or ranks.here:
+        return ()
+    hint = "`unstall run --runs DIR` on every machine, with a folder that all of them see, puts their ranks together"
+    return (Unexamined(names(ranks.absent), "they are not on this machine, or were never started", hint),)
 
 
 def names(numbers: tuple[int, ...]) -> str:

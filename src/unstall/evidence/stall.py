@@ -100,6 +100,7 @@ class Stall(Evidence, frozen=True):
     waiter_role: str = ""
     waiting_worker: Worker | None = None  # the worker that waits for it, where it is not one itself
     beyond: Wait | None = None  # what a process outside the training does, on which this wait depends
+    missing: tuple[int, ...] = ()  # the ranks that have not come to the call in which this one waits
     awaited: Wait | None = None  # what somebody does who is at work, and may end this wait
 
     @property

@@ -13,6 +13,7 @@ import msgspec
 from unstall.evidence.descriptors import CheckedFile, Descriptors
 from unstall.evidence.loaders import Loaders
 from unstall.evidence.locks import Lock, Locks
+from unstall.evidence.ranks import unseen as unseen_ranks
 from unstall.evidence.stacks import Frame, Stack, Stacks
 from unstall.evidence.threads import Thread, Threads
 from unstall.model.bundle import Bundle
@@ -136,6 +137,7 @@ class Collection:
         found = ranks.collect(living, self.stacks.interpreters, last_stacks, threads)
         if found is not None:
             evidence.append(found)
+            unexamined += unseen_ranks(found)
         return Bundle(
             target=Target(self.root, processes.command_words(self.root)),
             evidence={one.kind: one for one in evidence},

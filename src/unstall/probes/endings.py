@@ -82,6 +82,7 @@ def _last_beat(beats: reader.Beats) -> LastBeat:
         pid=beats.pid,
         number=beats.number,
         rank=beats.rank,
+        parent=beats.parent,
         phase=beats.phase,
         stage=beats.stage,
         sample=beats.sample,

@@ -63,4 +63,5 @@ def from_stall(stall: Stall, ranks: Ranks, found: Found) -> Iterator[Finding]:
         where=root.where if root else (),
         sample=root.sample if root else None,
         because=facts,
+        remedies=(*(root.remedies if root else ()), cause.remedies[-1]),
     )

@@ -35,8 +35,6 @@ from unstall.evidence.threads import Threads
 from unstall.model.cause import Cause
 from unstall.model.finding import Confidence, Fact, Finding, Location, Remedy
 
-_HERE = ("127.", "localhost", "[::1]", "::1", "0.0.0.0")
-
 cause = Cause(
     slug="rank-missing-at-init",
     title="A rank is missing when the others meet for the first time",
@@ -67,7 +65,7 @@ def not_there(stall: Stall, ranks: Ranks, processes: Processes, threads: Threads
         confidence = Confidence.CERTAIN
         title = f"rank {gone[0].number} {gone[0].end}, and the others wait for it in init_process_group()"
     elif absent:
-        here = me.master.startswith(_HERE)
+        here = ranks.here
         facts.append(Fact(f"no process of this training is {names(absent)} of {me.world}", "its environment"))
         if not here:
             facts.append(Fact("other machines can't be seen from here", "the address where the ranks meet"))

@@ -25,6 +25,7 @@ from unstall.model.run import Run, TimedDiagnosis
 from unstall.probes import endings, memory, procfs
 from unstall.workflows import why
 from unstall.workflows.run import history, launch
+from unstall.workflows.run.nodes import Nodes, waits_for_unseen
 from unstall.workflows.run.pace import Pace
 from unstall.workflows.run.slowness import Slowness
 from unstall.workflows.run.watch import STALLED_ANYWAY_S, Watch
@@ -43,10 +44,12 @@ class Session:
     json_file: Path | None = None
     stall_after: float | None = None
     keep_orphans: bool = False
+    runs: Path | None = None
     diagnoses: list[TimedDiagnosis] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.folder = history.new_run()
+        self.folder = history.new_run(self.runs)
+        self.nodes = Nodes(self.folder)
         self.began = time.monotonic()
         self.watch = Watch(self.began, self.stall_after)
         self.slowness = Slowness(Pace(self.folder), self.target)
@@ -82,6 +85,7 @@ class Session:
         records = reader.read_all(str(self.folder))
         self.commands |= {tuple(procfs.command(one)) for one in records.keys() - self.watch.known}
         living = {pid: one for pid, one in records.items() if Path(f"/proc/{pid}").exists()}
+        self.nodes.note(living, now)
         if self.watch.note(living, now) and self.reported:
             self.reported, self.verdict = None, Verdict.PROGRESSING
             self._write(None)
@@ -98,7 +102,7 @@ class Session:
 
     def _look(self, pid: int) -> None:
         try:
-            bundle = why.look(pid)
+            bundle = self.nodes.merged(why.look(pid))
             self.seen = bundle, why.judge(bundle)
         except UnstallError:
             self.seen = None  # it ended meanwhile
@@ -112,10 +116,12 @@ class Session:
             self.watch.looked(now)
             return
         (bundle, diagnosis), self.seen = self.seen, None
+        self.nodes.tell(bundle, diagnosis)
         quiet = self.watch.quiet(now)
         sure = any(one.confidence is not Confidence.POSSIBLE for one in diagnosis.findings)
         lasts = quiet >= diagnosis.took_s  # nothing has moved since the look began
-        if diagnosis.verdict is not Verdict.STALLED or not lasts or not (sure or quiet >= STALLED_ANYWAY_S):
+        stuck = diagnosis.verdict is Verdict.STALLED or waits_for_unseen(bundle, diagnosis)
+        if not stuck or not lasts or not (sure or quiet >= STALLED_ANYWAY_S):
             self.watch.looked(now)
             return
         cause = diagnosis.findings[0].cause if diagnosis.findings else ""
