@@ -28,8 +28,9 @@ def call_of(reader: WaitReader, rank: Rank, waits: dict[int, Wait]) -> Call | No
 def missing(reader: WaitReader, me: Rank, call: Call, waits: dict[int, Wait]) -> list[int]:
     """The ranks that a rank waits for in this call: they are elsewhere, have ended, or were never seen."""
     found = []
-    for number in call.needs(me.number, tuple(range(me.world or reader.ranks.world))):
-        rank = reader.ranks.number(number)
+    everybody = tuple(range(me.world or reader.ranks.world))
+    for number in call.needs(me.number, everybody):
+        rank = reader.rank_numbers.get(number)
         if rank is None or rank.ended:
             found.append(number)
             continue
@@ -66,16 +67,17 @@ def _connect(reader: WaitReader, graph: WaitGraph, rank: Rank, me: str, call: Ca
     absent = missing(reader, rank, call, waits)
     together = f"{call.name}/{call.other}/{call.group}/{rank.master if call.name == JOINING else ''}/{absent}"
     with_whom = names(call.group or reader.ranks.everybody)
+    known = f"call:{together}" in graph.nodes  # another rank is in the same call: its ways on are there already
     node = graph.add(Node(f"call:{together}", "collective", f"{call.text} with {with_whom}"))
     graph.connect(Edge(me, node, "", grade, source))
-    for number in absent:
+    for number in () if known else absent:
         target = rank_node(reader, graph, number)
         graph.connect(Edge(node, target, "not joined by", Grade.EXACT, "the stacks of all ranks"))
 
 
 def rank_node(reader: WaitReader, graph: WaitGraph, number: int) -> str:
     """A rank's main thread; where it has none here, what is known of it."""
-    rank = reader.ranks.number(number)
+    rank = reader.rank_numbers.get(number)
     if rank is None:
         return graph.add(Node(f"rank:{number}", "rank", f"rank {number}: {_GONE}"))
     if rank.ended:
@@ -91,14 +93,19 @@ def main_threads(reader: WaitReader, waits: dict[int, Wait]) -> list[int]:
     ranks = [one for one in reader.ranks.all if not one.node and not one.ended and one.pid in waits]
     if not ranks:
         return [reader.processes.root]
-    return [one.pid for one in sorted(ranks, key=lambda one: (waits[one.pid].kind is not Kind.COLLECTIVE, one.number))]
+    first: dict[object, int] = {}
+    for one in sorted(ranks, key=lambda one: (waits[one.pid].kind is not Kind.COLLECTIVE, one.number)):
+        call = waits[one.pid].call
+        alike = one.pid if call is None or call.vague else (call, one.master)  # these all lead to the same ranks
+        first.setdefault(alike, one.pid)
+    return list(first.values())
 
 
 def outlook(reader: WaitReader, stall: Stall) -> tuple[Verdict, str] | None:
     """What to say of a rank that waits for ranks which were not seen themselves."""
     if stall.wait.call is None or stall.cycle:
         return None
-    ranks = [one for number in stall.missing if (one := reader.ranks.number(number)) is not None]
+    ranks = [one for number in stall.missing if (one := reader.rank_numbers.get(number)) is not None]
     for one in ranks:
         if one.node and one.quiet_s is not None and one.quiet_s < MOVED_S:
             return (
@@ -126,7 +133,7 @@ def told_by_others(reader: WaitReader, stall: Stall) -> list[Finding]:
     """What the supervisor of another machine has found at a rank that this stall waits for."""
     if stall.cycle:
         return []
-    ranks = [reader.ranks.number(one) for one in stall.missing]
+    ranks = [reader.rank_numbers.get(one) for one in stall.missing]
     return [
         msgspec.structs.replace(found, chain=stall.chain)
         for one in ranks

@@ -48,6 +48,8 @@ class WaitReader:
         self.loaders = bundle.get(Loaders) or Loaders()
         self.code = bundle.get(Code) or Code()
         self.ranks = bundle.get(Ranks) or Ranks(world=1)
+        self.rank_numbers = {one.number: one for one in reversed(self.ranks.all)}
+        self._ranks = {one.pid: one for one in self.ranks.all if not one.node}
 
     def of(self, thread: Thread) -> Wait:
         """What a thread waits for, or does."""
@@ -91,7 +93,7 @@ class WaitReader:
 
     def _collective(self, thread: Thread, stack: Stack | None, *, named: bool) -> Wait | None:
         """A rank waits for others: its stack names the call, or a thread that serves it waits for their data."""
-        rank = self.ranks.get(thread.pid)
+        rank = self._ranks.get(thread.pid)
         call = rank.call if rank is not None and thread.tid == thread.pid else None
         if rank is None or call is None or stack is None or stack.moved:
             return None
@@ -103,8 +105,10 @@ class WaitReader:
 
     def rank_of(self, pid: int) -> Rank | None:
         """The rank that a process is, or works for."""
+        if not self._ranks:
+            return None
         for _ in range(16):
-            found, process = self.ranks.get(pid), self.processes.get(pid)
+            found, process = self._ranks.get(pid), self.processes.get(pid)
             if found is not None or process is None:
                 return found
             pid = process.ppid

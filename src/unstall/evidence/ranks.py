@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import ClassVar
 
 import msgspec
 
+from unstall.evidence.stacks import Stacks
 from unstall.model.diagnosis import Unexamined
 from unstall.model.evidence import Evidence
 from unstall.model.finding import Finding, Location
@@ -159,28 +160,48 @@ def _span(span: list[int]) -> list[str]:
     return [f"{span[0]}–{span[-1]}"] if len(span) > 2 else [str(one) for one in span]
 
 
-Place = tuple[tuple[str, int, str], ...]
-
-
 class Group(msgspec.Struct, frozen=True):
-    """Ranks that stand at the same place."""
+    """Ranks that are at the same place."""
 
     ranks: tuple[int, ...]
-    place: Place
+    place: str
     waits: bool  # in a call of torch.distributed
 
+    @property
+    def text(self) -> str:
+        """The group in words."""
+        return f"{names(self.ranks)} {'is' if len(self.ranks) == 1 else 'are'} {self.place}"
 
-def merge(places: dict[int, tuple[Place, bool]]) -> list[Group]:
-    """Ranks with the same stack, or the same call at the same line, as groups: the largest first."""
-    groups: dict[tuple[Place, bool], list[int]] = {}
-    for number, key in places.items():
-        groups.setdefault(key, []).append(number)
+
+def merge(places: Mapping[int, tuple[str, bool]]) -> list[Group]:
+    """Ranks at the same place as groups, the largest first. For each rank: its place, and whether it waits for others."""
+    groups: dict[tuple[str, bool], list[int]] = {}
+    for number, place in places.items():
+        groups.setdefault(place, []).append(number)
     found = [Group(tuple(sorted(ranks)), place, waits) for (place, waits), ranks in groups.items()]
     return sorted(found, key=lambda one: (-len(one.ranks), one.ranks))
 
 
 def outlier(groups: list[Group]) -> Group | None:
-    """The smallest group that is not in a call in which the others wait."""
+    """The smallest group that is not in a call in which the others wait; None where nobody waits."""
     if not any(one.waits for one in groups):
         return None
     return min((one for one in groups if not one.waits), key=lambda one: len(one.ranks), default=None)
+
+
+def grouped(ranks: Ranks, stacks: Stacks) -> list[Group]:
+    """Where all ranks are."""
+    places: dict[int, tuple[str, bool]] = {}
+    by_thread = {one.tid: one for one in stacks.all}
+    for one in ranks.all:
+        stack = by_thread.get(one.pid) if not one.node else None
+        frame = next(stack.user_frames(), None) if stack else None
+        place = (frame.file, frame.line) if frame else (one.where[0].file, one.where[0].line) if one.where else None
+        at = f" at {place[0].rsplit('/', 1)[-1]}:{place[1]}" if place else ""
+        if one.ended:
+            places[one.number] = f"gone: it {one.end}", False
+        elif one.call is not None:
+            places[one.number] = f"in {one.call.text.split(',')[0]}{at}", True
+        else:
+            places[one.number] = (at.strip() or one.doing or "at a place that was not seen"), False
+    return merge(places)

@@ -32,7 +32,7 @@ from collections.abc import Iterator
 
 from unstall.evidence.apart import parting
 from unstall.evidence.code import Code
-from unstall.evidence.ranks import Ranks
+from unstall.evidence.ranks import Ranks, grouped
 from unstall.evidence.stacks import Stacks
 from unstall.evidence.stall import Stall
 from unstall.model.cause import Cause
@@ -64,5 +64,6 @@ def from_stacks(stall: Stall, ranks: Ranks, stacks: Stacks, code: Code) -> Itera
             Fact(f"{one.role} waits at {one.place} for {one.call.text}", "its stack"),
             Fact(f"it is there because of {condition} in line {found.line}", "its source"),
             Fact(f"{other.role} waits at {other.place} for {other.call.text}", "its stack"),
+            *(Fact(one.text, "the stacks of all ranks") for one in grouped(ranks, stacks)[:6]),
         ),
     )

@@ -25,7 +25,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from unstall.evidence.found import Found
-from unstall.evidence.ranks import Ranks, names
+from unstall.evidence.ranks import Ranks, grouped, names
+from unstall.evidence.stacks import Stacks
 from unstall.evidence.stall import Kind, Stall
 from unstall.model.cause import Cause
 from unstall.model.finding import Fact, Finding, Remedy
@@ -41,7 +42,7 @@ cause = Cause(
 
 
 @cause.detector
-def from_stall(stall: Stall, ranks: Ranks, found: Found) -> Iterator[Finding]:
+def from_stall(stall: Stall, ranks: Ranks, stacks: Stacks, found: Found) -> Iterator[Finding]:
     """The chain goes from a collective into the data of one rank, and ends there."""
     rank = ranks.get(stall.main_pid)
     if rank is None or rank.call is not None or any(one.call and one.pid == rank.pid for one in stall.passed):
@@ -52,7 +53,7 @@ def from_stall(stall: Stall, ranks: Ranks, found: Found) -> Iterator[Finding]:
         return
     root = found.surest
     calls = sorted({one.call.text for one in waiting if one.call is not None})
-    facts = [Fact(f"{names((one.number,))} waits for {one.call.text}", "its stack") for one in waiting[:4] if one.call]
+    facts = [Fact(one.text, "the stacks of all ranks") for one in grouped(ranks, stacks)[:6]]
     facts.append(Fact(f"rank {rank.number} is not in it: it waits for {mine[0].text}", mine[0].source) if mine else
                  Fact(f"rank {rank.number} is not in it: it fetches its samples", "its stack"))  # fmt: skip
     facts.append(Fact(root.title, "see below") if root else stall.fact(f"{stall.role} waits for {stall.wait.text}"))

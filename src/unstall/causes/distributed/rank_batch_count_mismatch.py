@@ -36,7 +36,7 @@ from collections.abc import Iterator
 from unstall.evidence.apart import Standing, parting
 from unstall.evidence.code import Code
 from unstall.evidence.endings import Ending
-from unstall.evidence.ranks import Ranks
+from unstall.evidence.ranks import Ranks, grouped
 from unstall.evidence.stacks import Stacks
 from unstall.evidence.stall import Stall
 from unstall.model.cause import Cause
@@ -68,6 +68,7 @@ def from_stacks(stall: Stall, ranks: Ranks, stacks: Stacks, code: Code) -> Itera
         Fact(f"{early.role} has left the loop of line {found.line}: it is at {early.place}", "its stack"),
         Fact(f"{early.role} waits there for {early.call.text}: each waits for the other", "its stack"),
         *_counts(late, early),
+        *(Fact(one.text, "the stacks of all ranks") for one in grouped(ranks, stacks)[:6]),
     ]
     yield cause.finding(
         found.confidence,
@@ -103,7 +104,7 @@ def from_ending(ending: Ending) -> Iterator[Finding]:
 
 
 def _counts(*both: Standing) -> Iterator[Fact]:
-    counted = [one for one in both if one.rank.delivered is not None]
+    counted = [one for one in both if one.rank.delivered]
     if len(counted) == len(both):
         text = ", ".join(f"{one.role} got {one.rank.delivered} batches" for one in counted)
         yield Fact(text, "flight records")
