@@ -54,7 +54,7 @@ class Call(msgspec.Struct, frozen=True, omit_defaults=True):
         if self.name in _FROM_ONE or self.name in _ONE_WAY:
             sides = {self.name in _FROM_ONE, other.name in _FROM_ONE}
             pairs = other.name in _FROM_ONE or other.name in _ONE_WAY
-            return pairs and len(sides) == 2 and other.other in (None, me)
+            return pairs and len(sides) == 2 and other.other in (None, me) and self.other in (None, them)
         return (self.name, self.group) == (other.name, other.group) and self.other == other.other
 
     def needs(self, me: int, everybody: tuple[int, ...]) -> tuple[int, ...]:

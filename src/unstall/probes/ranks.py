@@ -255,7 +255,9 @@ def _call(stack: SampledStack, world: int, *, pending: bool, several: bool) -> C
         if name == JOINING:
             return Call(JOINING)
         group = _group(frame, world)
-        return Call(name, group, _other(frame, group), vague=several and not frame.file.endswith(C10D_FILE))
+        other = _other(frame, group)
+        from_anybody = name in ("recv", "irecv") and other is None
+        return Call(name, group, other, vague=from_anybody or (several and not frame.file.endswith(C10D_FILE)))
     if not pending or not stack.frames:
         return None
     if stack.frames[0].file.endswith(BACKWARD_FILE):
