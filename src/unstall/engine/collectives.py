@@ -35,7 +35,7 @@ def missing(reader: WaitReader, me: Rank, call: Call, waits: dict[int, Wait]) ->
             found.append(number)
             continue
         theirs = call_of(reader, rank, waits)
-        apart = call.name == JOINING and theirs is not None and rank.master != me.master
+        apart = call.name == JOINING and (rank.master, rank.world) != (me.master, me.world)
         if theirs is None or apart or not call.meets(theirs, me=me.number, them=number):
             found.append(number)
     return found
@@ -65,7 +65,9 @@ def _connect(reader: WaitReader, graph: WaitGraph, rank: Rank, me: str, call: Ca
     grade = Grade.EXACT if rank.pending or call.name == JOINING else Grade.INFERRED
     source = "its stack, and a thread of gloo that waits for data" if rank.pending else "its stack"
     absent = missing(reader, rank, call, waits)
-    together = f"{call.name}/{call.other}/{call.group}/{rank.master if call.name == JOINING else ''}/{absent}"
+    together = (
+        f"{call.name}/{call.other}/{call.group}/{(rank.master, rank.world) if call.name == JOINING else ''}/{absent}"
+    )
     with_whom = names(call.group or reader.ranks.everybody)
     known = f"call:{together}" in graph.nodes  # another rank is in the same call: its ways on are there already
     node = graph.add(Node(f"call:{together}", "collective", f"{call.text} with {with_whom}"))
@@ -96,7 +98,9 @@ def main_threads(reader: WaitReader, waits: dict[int, Wait]) -> list[int]:
     first: dict[object, int] = {}
     for one in sorted(ranks, key=lambda one: (waits[one.pid].kind is not Kind.COLLECTIVE, one.number)):
         call = waits[one.pid].call
-        alike = one.pid if call is None or call.vague else (call, one.master)  # these all lead to the same ranks
+        alike = (
+            one.pid if call is None or call.vague else (call, one.master, one.world)
+        )  # these all lead to the same ranks
         first.setdefault(alike, one.pid)
     return list(first.values())
 

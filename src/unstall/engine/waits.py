@@ -95,7 +95,7 @@ class WaitReader:
         """A rank waits for others: its stack names the call, or a thread that serves it waits for their data."""
         rank = self._ranks.get(thread.pid)
         call = rank.call if rank is not None and thread.tid == thread.pid else None
-        if rank is None or call is None or stack is None or stack.moved:
+        if rank is None or call is None or stack is None or (stack.moved and not thread.still):
             return None
         if named == (call.name in (BACKWARD, SOMETHING)) or (not named and not thread.still):
             return None

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from unstall.evidence import syntax
 from unstall.evidence.code import Code
-from unstall.evidence.ranks import JOINING, Call, Rank, Ranks
+from unstall.evidence.ranks import JOINING, Call, Rank, Ranks, is_of_training
 from unstall.evidence.stacks import Frame, Stacks
 from unstall.evidence.stall import Stall
 from unstall.model.finding import Confidence, Location
@@ -45,7 +45,9 @@ class Standing:
     def where(self) -> tuple[Location, ...]:
         """Its place, and what called it."""
         return tuple(
-            Location(one.file, one.line, one.function, self.rank.pid or None, self.role) for one in self.frames[::-1]
+            Location(one.file, one.line, one.function, self.rank.pid or None, self.role)
+            for one in self.frames[::-1]
+            if one.user
         )
 
     @property
@@ -76,14 +78,14 @@ def in_circle(stall: Stall, ranks: Ranks, stacks: Stacks) -> list[Standing]:
 
 def _standing(rank: Rank, stacks: Stacks) -> Standing:
     stack = None if rank.node else stacks.get(rank.pid)
-    frames = tuple(stack.user_frames())[::-1] if stack else ()
+    frames = tuple(one for one in stack.frames if is_of_training(one))[::-1] if stack else ()
     if rank.node:
         frames = tuple(Frame(one.file, one.line, one.function, user=True) for one in rank.where[::-1])
     assert rank.call is not None
     return Standing(rank, rank.call, frames)
 
 
-def pairs(standing: list[Standing]) -> Iterator[Pair]:
+def pairs(standing: list[Standing], code: Code) -> Iterator[Pair]:
     """Every two ranks in calls that don't meet, from both sides; whoever is behind comes first."""
     both = [
         (one, two)
@@ -91,7 +93,7 @@ def pairs(standing: list[Standing]) -> Iterator[Pair]:
         for two in standing
         if one.rank.number != two.rank.number and not one.call.meets(two.call, me=one.rank.number, them=two.rank.number)
     ]
-    yield from sorted((_pair(*one) for one in both), key=lambda one: not is_behind(one))
+    yield from sorted((_pair(*one) for one in both), key=lambda one: not is_behind(one, code))
 
 
 def _pair(mine: Standing, theirs: Standing) -> Pair:
@@ -104,15 +106,18 @@ def _pair(mine: Standing, theirs: Standing) -> Pair:
     return Pair(mine, theirs, mine.frames[depth + 1 :], None)
 
 
-def is_behind(pair: Pair) -> bool:
+def is_behind(pair: Pair, code: Code) -> bool:
     """Whether the first rank has not come as far as the second: an earlier round of a loop, or an earlier line."""
     if not pair.inner or pair.other is None:
         return False
     mine, theirs = pair.inner[0], pair.other
-    for name in ("epoch", "step", "iteration"):
-        one, two = mine.value(name), theirs.value(name)
-        if isinstance(one, int) and isinstance(two, int) and one != two:
-            return one < two
+    tree = code.tree(mine)
+    for loop in reversed(syntax.loops_around(tree, mine.line)) if tree else ():
+        targets = [] if isinstance(loop, ast.While) or not _holds(loop, theirs.line) else ast.walk(loop.target)
+        for name in (one.id for one in targets if isinstance(one, ast.Name)):
+            one, two = mine.value(name), theirs.value(name)
+            if isinstance(one, int) and isinstance(two, int) and one != two:
+                return one < two
     return mine.line < theirs.line
 
 
@@ -266,13 +271,13 @@ class Parting:
 
 def parting(stall: Stall, ranks: Ranks, stacks: Stacks, code: Code) -> Parting | None:
     """How the ranks that wait for each other in a circle have come apart; None where it is another kind of stall."""
-    found = list(pairs(in_circle(stall, ranks, stacks)))
+    found = list(pairs(in_circle(stall, ranks, stacks), code))
     asked = [(one, guard) for one in found for guard in guards(one, code)]
     for pair, guard in asked:
         if guard.of_rank:
             return Parting("order" if guard.both else "subset", pair, guard.line, True)
     for pair in found:
-        loop = left_loop(pair, code) if is_behind(pair) else None
+        loop = left_loop(pair, code) if is_behind(pair, code) else None
         if loop is not None:
             return Parting("count", pair, loop[1].lineno)
     for pair, guard in asked:

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import msgspec
 
-from unstall.evidence.stacks import Stacks
+from unstall.evidence.stacks import Frame, Stacks
 from unstall.model.diagnosis import Unexamined
 from unstall.model.evidence import Evidence
 from unstall.model.finding import Finding, Location
@@ -158,6 +158,11 @@ def names(numbers: tuple[int, ...]) -> str:
 
 def _span(span: list[int]) -> list[str]:
     return [f"{span[0]}–{span[-1]}"] if len(span) > 2 else [str(one) for one in span]
+
+
+def is_of_training(frame: Frame) -> bool:
+    """The user's own code, or that of a package which runs the training for them; not torch's, not Python's."""
+    return frame.user or ("-packages/" in frame.file and "/torch/" not in frame.file)
 
 
 class Group(msgspec.Struct, frozen=True):

@@ -1,12 +1,13 @@
 """A collective is called by some of the ranks only.
 
 ## What happens
-A collective such as `barrier()`, `all_reduce()` or `all_gather()` ends only when every rank of its group has called it.
-Here it stands behind a condition that only some ranks meet, most often `if rank == 0:`. Those wait in it; the others have
-gone on to their next collective and wait there. Nobody prints a word.
+A collective such as `barrier()`, `all_reduce()` or `all_gather()` ends only when every rank of its group has
+called it. Here it stands behind a condition that only some ranks meet, most often `if rank == 0:`. Those wait
+in it; the others have gone on to their next collective and wait there. Nobody prints a word.
 
 ## How to recognise it
-The ranks wait in different calls, and the place of one of them is behind a condition that the others did not meet.
+The ranks wait in different calls, and the place of one of them is behind a condition that the others did not
+meet.
 
 ## Example
 ```python
@@ -22,8 +23,8 @@ if rank == 0:
     save(model)
 dist.barrier()              # every rank calls it
 ```
-Look into what is called there, too: `state_dict()` of a sharded model, a metric's `compute()`, `model(…)` of a wrapped
-model are collectives as well. For some ranks only, make a group of their own with `dist.new_group`.
+Look into what is called there, too: `state_dict()` of a sharded model, a metric's `compute()`, `model(…)` of a
+wrapped model are collectives as well. For some ranks only, make a group of their own with `dist.new_group`.
 """
 
 from __future__ import annotations

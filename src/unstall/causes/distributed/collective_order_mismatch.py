@@ -1,12 +1,13 @@
 """Ranks call their collectives in different order, and wait for each other.
 
 ## What happens
-Collectives have no names: the first one that a rank calls meets the first one of the other ranks, and so on. Here two
-ranks have called different ones. Each waits for the other to come to its own, and none ever will. The same happens when two
-ranks both want to receive from each other before they send.
+Collectives have no names: the first one that a rank calls meets the first one of the other ranks, and so on.
+Here two ranks have called different ones. Each waits for the other to come to its own, and none ever will. The
+same happens when two ranks both want to receive from each other before they send.
 
 ## How to recognise it
-The ranks stand in different collectives, or in the same one with another source, inside the same loop or function.
+The ranks stand in different collectives, or in the same one with another source, inside the same loop or
+function.
 
 ## Example
 ```python
@@ -19,7 +20,8 @@ for name in set_of_names:                       # a set of texts: another order 
 for name in sorted(set_of_names):
     dist.broadcast(buffers[name], src=owner[name])
 ```
-`TORCH_DISTRIBUTED_DEBUG=DETAIL` makes torch compare the collectives of all ranks, and fail at the first difference.
+`TORCH_DISTRIBUTED_DEBUG=DETAIL` makes torch compare the collectives of all ranks, and fail at the first
+difference.
 """
 
 from __future__ import annotations

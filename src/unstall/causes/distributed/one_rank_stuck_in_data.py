@@ -1,9 +1,9 @@
 """One rank is stuck in its data, and all others wait for it.
 
 ## What happens
-The ranks of a training meet in every step. One of them does not get its next batch: its worker, or its own code that
-fetches samples, is stuck. All others wait in a collective for it. On their screens, in their stacks and in torch's own error
-after half an hour it looks like a broken network; nothing points to the sample.
+The ranks of a training meet in every step. One of them does not get its next batch: its worker, or its own code
+that fetches samples, is stuck. All others wait in a collective for it. On their screens, in their stacks and in
+torch's own error after half an hour it looks like a broken network; nothing points to the sample.
 
 ## How to recognise it
 All ranks but one are in the same collective. That one waits for a batch, and its worker does not get on.
@@ -16,8 +16,8 @@ def __getitem__(self, index):
 ```
 
 ## Use instead
-Look at the finding beside this one: it says what the worker is stuck at. Skip or mend that sample on every rank alike: the
-ranks must keep the same number of batches.
+Look at the finding beside this one: it says what the worker is stuck at. Skip or mend that sample on every rank
+alike: the ranks must keep the same number of batches.
 """
 
 from __future__ import annotations

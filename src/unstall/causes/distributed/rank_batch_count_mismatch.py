@@ -1,14 +1,15 @@
 """One rank has fewer batches than the others, and has left the loop while they wait for it.
 
 ## What happens
-Each rank trains on a shard of its own. The gradients of every step are added up over all ranks, so every rank has to make
-the same number of steps. Here the shards differ: one rank has run out of batches, left the loop, and waits somewhere
-else, usually at a barrier. The others are one step further in the loop and wait for its gradients. Nobody prints a word;
-after half an hour torch's own time limit ends it with an error about a collective.
+Each rank trains on a shard of its own. The gradients of every step are added up over all ranks, so every rank
+has to make the same number of steps. Here the shards differ: one rank has run out of batches, left the loop,
+and waits somewhere else, usually at a barrier. The others are one step further in the loop and wait for its
+gradients. Nobody prints a word; after half an hour torch's own time limit ends it with an error about a
+collective.
 
 ## How to recognise it
-One rank waits in `backward()` or `all_reduce()` inside a loop, another one in a different call behind that loop. Each
-waits for the other.
+One rank waits in `backward()` or `all_reduce()` inside a loop, another one in a different call behind that
+loop. Each waits for the other.
 
 ## Example
 ```python
@@ -22,7 +23,8 @@ dist.barrier()
 ```python
 sampler = DistributedSampler(dataset, drop_last=True)     # the same number of samples on every rank
 ```
-For data of unknown length: agree on the number of steps before the loop, or let `Join` answer for ranks that are done:
+For data of unknown length: agree on the number of steps before the loop, or let `Join` answer for ranks that
+are done:
 ```python
 with Join([model]):
     for batch in loader: ...

@@ -1,13 +1,13 @@
 """One rank of the training ended, and took the others with it.
 
 ## What happens
-A rank raises an exception, or is killed. The others lose their connection to it in the middle of a step: each of them fails
-with an error about a connection, and the launcher ends whoever is left. The screen is full of tracebacks; all but one of
-them are about the network.
+A rank raises an exception, or is killed. The others lose their connection to it in the middle of a step: each
+of them fails with an error about a connection, and the launcher ends whoever is left. The screen is full of
+tracebacks; all but one of them are about the network.
 
 ## How to recognise it
-Each rank has an exit status. The first one that ended by itself is the cause: its own exception or signal. The others ended
-after it, with a lost connection or by the launcher's signal.
+Each rank has an exit status. The first one that ended by itself is the cause: its own exception or signal. The
+others ended after it, with a lost connection or by the launcher's signal.
 
 ## Example
 ```
@@ -16,8 +16,8 @@ rank 0   RuntimeError: Connection closed by peer           # what is printed
 ```
 
 ## Use instead
-Look at the rank that died first, and at the finding beside this one. Write checkpoints, and let the launcher start the
-training again from the last one: `torchrun --max-restarts=3 …`.
+Look at the rank that died first, and at the finding beside this one. Write checkpoints, and let the launcher
+start the training again from the last one: `torchrun --max-restarts=3 …`.
 """
 
 from __future__ import annotations

@@ -1,13 +1,14 @@
 """A rank has not come to `init_process_group`, and the others wait for it there.
 
 ## What happens
-`init_process_group` returns when all ranks have called it with the same address and the same world size. One of them is
-missing: it was never started, it has ended, it was given another port, or it is stuck in what it does before. The others
-wait for half an hour, without a word, and then fail with an error about a store or a connection.
+`init_process_group` returns when all ranks have called it with the same address and the same world size. One of
+them is missing: it was never started, it has ended, it was given another port, or it is stuck in what it does
+before. The others wait for half an hour, without a word, and then fail with an error about a store or a
+connection.
 
 ## How to recognise it
-Some ranks are in `init_process_group`. Another one is not among the processes, has ended, is in the same call with another
-address, or stands somewhere before it and does not get on.
+Some ranks are in `init_process_group`. Another one is not among the processes, has ended, is in the same call
+with another address, or stands somewhere before it and does not get on.
 
 ## Example
 ```python
@@ -90,19 +91,26 @@ def elsewhere(stall: Stall, ranks: Ranks, stacks: Stacks) -> Iterator[Finding]:
     ):
         return
     everybody = [one for one in ranks.all if one.call is not None]
-    groups: dict[tuple[str, str], list[Rank]] = {}
+    groups: dict[tuple[str, str, int], list[Rank]] = {}
     for one in everybody:
-        groups.setdefault((one.call.name if one.call else "", one.master), []).append(one)
+        groups.setdefault((one.call.name if one.call else "", one.master, one.world), []).append(one)
     odd = min(groups.values(), key=lambda group: (len(group), any(one.number == 0 for one in group)))
     facts = [
-        Fact(f"{names(tuple(one.number for one in group))}: {name}() at {master}", "its stack and its environment")
-        for (name, master), group in groups.items()
+        Fact(
+            f"{names(tuple(one.number for one in group))}: {name}() at {master or 'an unknown address'}, {world} ranks",
+            "its stack and its environment",
+        )
+        for (name, master, world), group in groups.items()
     ]
     numbers = names(tuple(one.number for one in odd))
     verb = "meets" if len(odd) == 1 else "meet"
+    same = len({one.master for one in everybody}) == 1
+    different = "another address" if not same else "another number of ranks"
+    if len({name for name, _, _ in groups}) > 1:
+        different = "other calls to make"
     yield cause.finding(
         Confidence.CERTAIN,
-        title=f"{numbers} {verb} the others nowhere: they are called to different addresses",
+        title=f"{numbers} {verb} the others nowhere: they were given {different}",
         where=_place(odd[0], stacks) or stall.where(),
         because=facts,
     )
