@@ -48,7 +48,8 @@ def test_whom_a_call_needs() -> None:
     assert Call("barrier").needs(1, everybody) == (0, 2, 3)
     assert Call("barrier", (1, 3)).needs(1, everybody) == (3,)
     assert Call("recv", other=2).needs(1, everybody) == (2,)
-    assert Call("broadcast", other=2).needs(1, everybody) == (0, 2, 3)
+    assert Call("broadcast", other=2).needs(1, everybody) == (2,)
+    assert Call("broadcast", other=2).needs(2, everybody) == (0, 1, 3)
 
 
 @given(st.dictionaries(st.integers(0, 511), st.tuples(st.sampled_from("abc"), st.booleans()), max_size=512))

@@ -122,6 +122,8 @@ def outlook(reader: WaitReader, stall: Stall) -> tuple[Verdict, str] | None:
             Verdict.UNKNOWN,
             f"{stall.role} waits in {stall.wait.text} for {names(absent)}, not seen from this machine",
         )
+    if absent and stall.wait.call.name == JOINING:
+        return Verdict.SLOW, f"{stall.role} waits in {JOINING}() for {names(absent)}, which may still be started"
     if not stall.missing and not stall.wait.call.vague and _transfers(reader, stall):
         return Verdict.SLOW, f"all ranks have come to {stall.wait.text}: they exchange data"
     return None

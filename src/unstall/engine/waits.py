@@ -97,6 +97,8 @@ class WaitReader:
         call = rank.call if rank is not None and thread.tid == thread.pid else None
         if rank is None or call is None or stack is None or (stack.moved and not thread.still):
             return None
+        if thread.running and not rank.pending:
+            return None  # it makes what it will send
         if named == (call.name in (BACKWARD, SOMETHING)) or (not named and not thread.still):
             return None
         group = f" of {rank_names(call.group)}" if call.group else ""

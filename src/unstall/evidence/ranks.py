@@ -59,7 +59,8 @@ class Call(msgspec.Struct, frozen=True, omit_defaults=True):
 
     def needs(self, me: int, everybody: tuple[int, ...]) -> tuple[int, ...]:
         """The ranks without which rank `me` can't end this call."""
-        if self.other is not None and (self.name in _FROM_ONE or self.name in _ONE_WAY):
+        pair = self.name in _FROM_ONE or self.name in _ONE_WAY
+        if self.other is not None and (pair or (self.name in _WITH_ROOT and self.other != me)):
             return (self.other,)
         return tuple(one for one in self.group or everybody if one != me)
 

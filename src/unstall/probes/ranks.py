@@ -23,6 +23,7 @@ DDP_FILE = "torch/nn/parallel/distributed.py"
 BACKWARD_FILE = "torch/autograd/graph.py"
 _LAUNCHERS = ("torch/distributed/elastic/", "torch/distributed/launcher/", "torch/distributed/run.py")
 _WRAPPERS = ("torch/distributed/c10d_logger.py", "torch/distributed/rendezvous.py")
+_BELOW = ("torch/_ops.py", "torch/utils/_contextlib.py", "torch/_compile.py")  # what may stand above a call
 _SIZES_AT = (24, 20, 28, 32, 16)  # where a ProcessGroup of C++ has its rank and size: it differs between versions
 _NAMED = ("src", "group_src", "dst", "group_dst")
 LARGEST_WORLD = 100_000
@@ -79,9 +80,20 @@ def collect(
         master = (_master_of_init(stack) if stack else "") or one.master
         rank = Rank(one.number, pid, one.local, one.world, master, call=call, pending=pid in pending)
         ranks.append(_with_beats(rank))
-    ranks += _ended(tree, memberships)
+    ranks = _of_one_training(ranks)
+    ranks += _ended(tree, {one.pid: memberships[one.pid] for one in ranks})
     world = Counter(one.world for one in ranks).most_common(1)[0][0]
     return Ranks(world, tuple(sorted(ranks, key=lambda one: (one.number, one.pid))))
+
+
+def _of_one_training(ranks: list[Rank]) -> list[Rank]:
+    """Where a program has started several trainings: the one of which most ranks wait for each other."""
+    if len({one.number for one in ranks}) == len(ranks):
+        return ranks
+    trainings: dict[str, list[Rank]] = {}
+    for one in ranks:
+        trainings.setdefault(one.master, []).append(one)
+    return max(trainings.values(), key=lambda some: sum(one.call is not None for one in some))
 
 
 def _siblings(
@@ -89,7 +101,9 @@ def _siblings(
 ) -> dict[int, Membership]:
     """Ranks that have not come to tell their number: children of the same launcher, started in the same way."""
     parents = {one.ppid for pid in known if (one := procfs.stat(pid))}
-    commands = {tuple(procfs.command(pid)[:3]) for pid in known}
+    lines = [procfs.command(pid) for pid in known]
+    commands = {tuple(words[:3]) for words in lines}
+    programs = [words for words in lines if not any("multiprocessing" in one for one in words)]
     world, master = next((one.world, one.master) for one in known.values())
     numbers = {one.number for one in known.values()}
     missing = [one for one in range(world) if one not in numbers]
@@ -101,7 +115,7 @@ def _siblings(
         if tuple(procfs.command(pid)[:3]) not in commands or not any(one.user for one in stack.frames):
             continue
         number = _told(stack)
-        if number is None and len(missing) == 1:
+        if number is None and len(missing) == 1 and procfs.command(pid) in programs:
             number = missing[0]
         if number in missing:
             missing.remove(number)
@@ -111,11 +125,12 @@ def _siblings(
 
 def _ended(tree: list[int], known: Mapping[int, Membership]) -> list[Rank]:
     """A rank that has ended, and that its launcher has not noticed: the one child of it that is dead."""
-    parents = {one.ppid for pid in known if (one := procfs.stat(pid))}
+    alike = {(one.ppid, one.name) for pid in known if (one := procfs.stat(pid))}
     world = max(one.world for one in known.values())
     numbers = {one.number for one in known.values()}
     missing = [one for one in range(world) if one not in numbers]
-    found = [(pid, one) for pid in tree if (one := procfs.stat(pid)) and one.state in "ZX" and one.ppid in parents]
+    ends = [(pid, one) for pid in tree if (one := procfs.stat(pid)) and one.state in "ZX"]
+    found = [(pid, one) for pid, one in ends if (one.ppid, one.name) in alike]
     if len(missing) != 1 or len(found) != 1:
         return []
     pid, process = found[0]
@@ -225,13 +240,11 @@ def name_of_call(stack: SampledStack) -> tuple[str, SampledFrame] | None:
     """The call of torch.distributed that a stack ends in, and its frame."""
     run: list[SampledFrame] = []
     for frame in stack.frames:
-        if frame.user:
-            break
         inside = _is_distributed(frame.file)
-        if run and not inside:
-            break
         if inside:
             run.append(frame)
+        elif run or not frame.file.endswith(_BELOW):
+            break  # a model's own code, which runs below DDP's: that is no call of torch.distributed
     named = [one for one in run if not one.file.endswith(_WRAPPERS)]
     if not named:
         return None

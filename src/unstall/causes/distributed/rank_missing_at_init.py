@@ -32,9 +32,11 @@ from unstall.evidence.processes import Processes
 from unstall.evidence.ranks import JOINING, Rank, Ranks, names
 from unstall.evidence.stacks import Stacks
 from unstall.evidence.stall import Stall
-from unstall.evidence.threads import Threads
+from unstall.evidence.threads import Thread, Threads
 from unstall.model.cause import Cause
 from unstall.model.finding import Confidence, Fact, Finding, Location, Remedy
+
+LONG_PAUSE_S = 2.0  # a launcher that sleeps for so long may start another rank when it wakes up
 
 cause = Cause(
     slug="rank-missing-at-init",
@@ -70,9 +72,12 @@ def not_there(stall: Stall, ranks: Ranks, processes: Processes, threads: Threads
         facts.append(Fact(f"no process of this training is {names(absent)} of {me.world}", "its environment"))
         if not here:
             facts.append(Fact("other machines can't be seen from here", "the address where the ranks meet"))
-        if started_all := _launcher_waits(ranks, processes, threads):
-            facts.append(Fact("who started the ranks waits for them to end, and starts no more", started_all))
-        lasts = stall.very_long or (stall.long and bool(started_all))
+        launcher = _launcher(ranks, processes, threads)
+        waits = launcher is not None and launcher.still and launcher.wakes_in_s is None
+        if launcher is not None and waits:
+            facts.append(Fact("who started the ranks waits for them to end", f"system call {launcher.last.syscall}"))
+        sleeps = launcher is not None and (launcher.wakes_in_s or 0.0) > LONG_PAUSE_S
+        lasts = (stall.long and waits) or (stall.very_long and not sleeps)
         confidence = Confidence.LIKELY if here and lasts else Confidence.POSSIBLE
         title = f"{names(absent)} of {me.world} {'is' if len(absent) == 1 else 'are'} missing: {_who(ranks)} in init_process_group()"
     else:
@@ -133,12 +138,24 @@ def before(stall: Stall, ranks: Ranks, found: Found) -> Iterator[Finding]:
     )
 
 
-def _launcher_waits(ranks: Ranks, processes: Processes, threads: Threads) -> str:
-    """What says that the process which started the ranks waits for them, without a time limit."""
+def _launcher(ranks: Ranks, processes: Processes, threads: Threads) -> Thread | None:
+    """The main thread of the process that has started the ranks."""
     parents = {one.ppid for rank in ranks.all if (one := processes.get(rank.pid))}
-    thread = threads.get(parents.pop()) if len(parents) == 1 else None
-    waits = thread is not None and thread.still and thread.wakes_in_s is None
-    return f"system call {thread.last.syscall}" if thread is not None and waits else ""
+    return threads.get(parents.pop()) if len(parents) == 1 else None
+
+
+@cause.detector
+def at_the_launcher(stall: Stall) -> Iterator[Finding]:
+    """`torchrun` starts no rank before all machines have come."""
+    frame = stall.stack.find("rendezvous.py", "next_rendezvous") if stall.stack else None
+    if frame is None or "torch/distributed/elastic" not in frame.file:
+        return
+    yield cause.finding(
+        Confidence.POSSIBLE,
+        title="the launcher waits for other machines, and starts no rank before they have come",
+        where=stall.where(),
+        because=(stall.fact("it is in next_rendezvous(), where the launchers of all machines meet"),),
+    )
 
 
 def _joining(ranks: Ranks) -> list[Fact]:

@@ -1,4 +1,4 @@
-"""The worker of one rank takes a lock twice: its dataset has an index of its own. The other ranks are in their barrier
+"""The worker of one rank takes a lock twice: its dataset has an index of its own. The other rank is in its barrier
 after every batch.
 
 cause: one-rank-stuck-in-data
@@ -39,10 +39,10 @@ class Shard(Dataset):
 
 def main():
     dist.init_process_group("gloo")
-    for batch in DataLoader(Shard(dist.get_rank()), batch_size=4, num_workers=2):
+    for batch in DataLoader(Shard(dist.get_rank()), batch_size=4, num_workers=1):
         assert batch.shape == torch.Size([4])
         dist.barrier()
 
 
 if __name__ == "__main__":
-    main() if "RANK" in os.environ else by_torchrun(__file__, ranks=3)
+    main() if "RANK" in os.environ else by_torchrun(__file__, ranks=2)
