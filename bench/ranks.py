@@ -1,6 +1,6 @@
 """How long a diagnosis of many ranks takes: one of them is stuck in its data, or half of them are elsewhere.
 
-    python bench/ranks.py [RANKS]
+python bench/ranks.py [RANKS]
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def training(ranks: int, odd: set[int], odd_call: Call | None) -> Bundle:
     for number in range(ranks):
         pid = 1000 + number
         call = odd_call if number in odd else Call("all_reduce")
-        rows.append(Rank(number, pid, number, ranks, "node:29500", call=call, pending=True))
+        rows.append(Rank(number, pid, local=number, world=ranks, master="node:29500", call=call, pending=True))
         readings = tuple(Reading(at, "S", "futex", (pid,), cpu_s=1.0, switches=5) for at in (0.0, 0.9, 1.8))
         threads.append(Thread(pid, pid, "python", readings))
         line = 90 if number in odd else 40

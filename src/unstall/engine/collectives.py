@@ -12,7 +12,6 @@ from unstall.model.diagnosis import Verdict
 from unstall.model.finding import Finding, Grade
 from unstall.model.graph import Edge, Node, WaitGraph
 
-MOVED_S = 10.0  # a rank on another machine that moved within this time is not stuck
 BUSY_THREAD = 0.02  # of a core: gloo's threads use a tenth of that while they only wait
 _GONE = "no process of this training has that number"
 
@@ -21,7 +20,7 @@ def call_of(reader: WaitReader, rank: Rank, waits: dict[int, Wait]) -> Call | No
     """The call in which a rank waits for others; of a rank on another machine, what its supervisor saw."""
     if rank.node:
         return rank.call
-    wait = waits.get(rank.pid)
+    wait = waits.get(rank.thread)
     return wait.call if wait is not None and wait.kind is Kind.COLLECTIVE else None
 
 
@@ -87,21 +86,21 @@ def rank_node(reader: WaitReader, graph: WaitGraph, number: int) -> str:
     if rank.node:
         doing = rank.doing or (rank.call.text if rank.call else "it was not seen in detail")
         return graph.add(Node(f"rank:{number}", "rank", f"rank {number} on {rank.node}: {doing}"))
-    return f"thread:{rank.pid}"
+    return f"thread:{rank.thread}"
 
 
 def main_threads(reader: WaitReader, waits: dict[int, Wait]) -> list[int]:
     """Where chains begin: at the main thread of the training, or of each rank, those that wait for others first."""
-    ranks = [one for one in reader.ranks.all if not one.node and not one.ended and one.pid in waits]
+    ranks = [one for one in reader.ranks.all if not one.node and not one.ended and one.thread in waits]
     if not ranks:
         return [reader.processes.root]
     first: dict[object, int] = {}
-    for one in sorted(ranks, key=lambda one: (waits[one.pid].kind is not Kind.COLLECTIVE, one.number)):
-        call = waits[one.pid].call
+    for one in sorted(ranks, key=lambda one: (waits[one.thread].kind is not Kind.COLLECTIVE, one.number)):
+        call = waits[one.thread].call
         alike = (
             one.pid if call is None or call.vague else (call, one.master, one.world)
         )  # these all lead to the same ranks
-        first.setdefault(alike, one.pid)
+        first.setdefault(alike, one.thread)
     return list(first.values())
 
 
@@ -111,10 +110,11 @@ def outlook(reader: WaitReader, stall: Stall) -> tuple[Verdict, str] | None:
         return None
     ranks = [one for number in stall.missing if (one := reader.rank_numbers.get(number)) is not None]
     for one in ranks:
-        if one.node and one.quiet_s is not None and one.quiet_s < MOVED_S:
+        if one.node and one.call is None and not one.found:
+            quiet = f", quiet for {one.quiet_s:.0f} s" if one.quiet_s else ""
             return (
                 Verdict.SLOW,
-                f"{stall.role} waits for rank {one.number} on {one.node}, which moved {one.quiet_s:.0f} s ago",
+                f"{stall.role} waits for rank {one.number} on {one.node}: {one.doing or 'at work'}{quiet}",
             )
     absent = tuple(one for one in stall.missing if one in reader.ranks.absent)
     if absent and not reader.ranks.here:

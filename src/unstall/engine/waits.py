@@ -94,7 +94,7 @@ class WaitReader:
     def _collective(self, thread: Thread, stack: Stack | None, *, named: bool) -> Wait | None:
         """A rank waits for others: its stack names the call, or a thread that serves it waits for their data."""
         rank = self._ranks.get(thread.pid)
-        call = rank.call if rank is not None and thread.tid == thread.pid else None
+        call = rank.call if rank is not None and thread.tid == rank.thread else None
         if rank is None or call is None or stack is None or (stack.moved and not thread.still):
             return None
         if thread.running and not rank.pending:

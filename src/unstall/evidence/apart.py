@@ -77,7 +77,7 @@ def in_circle(stall: Stall, ranks: Ranks, stacks: Stacks) -> list[Standing]:
 
 
 def _standing(rank: Rank, stacks: Stacks) -> Standing:
-    stack = None if rank.node else stacks.get(rank.pid)
+    stack = None if rank.node else stacks.get(rank.thread)
     frames = tuple(one for one in stack.frames if is_of_training(one))[::-1] if stack else ()
     if rank.node:
         frames = tuple(Frame(one.file, one.line, one.function, user=True) for one in rank.where[::-1])

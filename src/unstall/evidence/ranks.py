@@ -70,6 +70,7 @@ class Rank(msgspec.Struct, frozen=True, omit_defaults=True):
 
     number: int
     pid: int = 0
+    tid: int = 0  # of the thread that trains, where that is not the main one
     local: int | None = None
     world: int = 0
     master: str = ""  # where it meets the others: address and port
@@ -84,6 +85,11 @@ class Rank(msgspec.Struct, frozen=True, omit_defaults=True):
     found: tuple[Finding, ...] = ()  # … and what is the matter with it
     exit_code: int | None = None
     exit_signal: int | None = None
+
+    @property
+    def thread(self) -> int:
+        """The thread that trains, by its kernel id."""
+        return self.tid or self.pid
 
     @property
     def ended(self) -> bool:
@@ -200,7 +206,7 @@ def grouped(ranks: Ranks, stacks: Stacks) -> list[Group]:
     places: dict[int, tuple[str, bool]] = {}
     by_thread = {one.tid: one for one in stacks.all}
     for one in ranks.all:
-        stack = by_thread.get(one.pid) if not one.node else None
+        stack = by_thread.get(one.thread) if not one.node else None
         frame = next(stack.user_frames(), None) if stack else None
         place = (frame.file, frame.line) if frame else (one.where[0].file, one.where[0].line) if one.where else None
         at = f" at {place[0].rsplit('/', 1)[-1]}:{place[1]}" if place else ""

@@ -196,7 +196,7 @@ def _user_functions(stacks: tuple[Stack, ...], loaders: Loaders) -> Iterator[tup
 
 def _functions_of_ranks(stacks: tuple[Stack, ...], found: Ranks | None) -> Iterator[tuple[int, Frame]]:
     """The functions of packages that run the training of a rank: the loop over the batches may be theirs."""
-    numbers = {one.pid for one in found.all} if found is not None else set()
+    numbers = {one.thread for one in found.all} if found is not None else set()
     for stack in stacks:
         if stack.tid in numbers:
             yield from ((stack.pid, frame) for frame in stack.frames if is_of_training(frame) and not frame.user)

@@ -74,16 +74,27 @@ def collect(
     pending = {one.pid for one in threads if one.name.startswith("pt_gloo_runloop") and one.wakes_in_s is not None}
     ranks = []
     for pid, one in memberships.items():
-        stack, interpreter = stacks.get(pid), interpreters.get(pid)
+        interpreter = interpreters.get(pid)
+        stack = _training_stack(pid, stacks)
         several = interpreter is not None and _groups(interpreter) > 1
         call = _call(stack, one.world, pending=pid in pending, several=several) if stack else None
         master = (_master_of_init(stack) if stack else "") or one.master
-        rank = Rank(one.number, pid, one.local, one.world, master, call=call, pending=pid in pending)
+        tid = stack.tid if stack is not None and stack.tid != pid else 0
+        rank = Rank(one.number, pid, tid, one.local, one.world, master, call=call, pending=pid in pending)
         ranks.append(_with_beats(rank))
     ranks = _of_one_training(ranks)
     ranks += _ended(tree, {one.pid: memberships[one.pid] for one in ranks})
     world = Counter(one.world for one in ranks).most_common(1)[0][0]
     return Ranks(world, tuple(sorted(ranks, key=lambda one: (one.number, one.pid))))
+
+
+def _training_stack(pid: int, stacks: Mapping[int, SampledStack]) -> SampledStack | None:
+    """The main thread's stack, or that of another thread which is in a call of torch.distributed."""
+    main = stacks.get(pid)
+    if main is not None and name_of_call(main) is not None:
+        return main
+    others = (one for tid, one in stacks.items() if one.pid == pid and tid != pid)
+    return next((one for one in others if name_of_call(one) is not None), main)
 
 
 def _of_one_training(ranks: list[Rank]) -> list[Rank]:

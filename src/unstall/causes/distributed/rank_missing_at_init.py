@@ -170,6 +170,6 @@ def _who(ranks: Ranks) -> str:
 
 
 def _place(rank: Rank, stacks: Stacks) -> tuple[Location, ...]:
-    stack = stacks.get(rank.pid)
+    stack = stacks.get(rank.thread)
     role = f"rank {rank.number}"
     return tuple(stack.location(one, role) for one in stack.user_frames()) if stack else rank.where

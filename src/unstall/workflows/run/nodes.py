@@ -79,7 +79,7 @@ class Nodes:
                 continue
             self.job = _job(one.master, one.world)
             progress, at, _ = self._rows.get(one.pid, ((), self.told, one))
-            self._rows[one.pid] = (progress, at, _seen(one, stacks.get(one.pid), found, self.node))
+            self._rows[one.pid] = (progress, at, _seen(one, stacks.get(one.thread), found, self.node))
         self.told = 0.0
 
     def _leave(self, rows: tuple[Rank, ...]) -> None:
