@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from unstall.engine.waits import WaitReader
-from unstall.evidence.ranks import JOINING, Call, Rank, names
+from unstall.evidence.ranks import JOINING, LARGEST_WORLD, Call, Rank, names
 from unstall.evidence.stall import Kind, Stall, Wait
 from unstall.evidence.threads import Thread
 from unstall.model.diagnosis import Verdict
@@ -27,7 +27,7 @@ def call_of(reader: WaitReader, rank: Rank, waits: dict[int, Wait]) -> Call | No
 def missing(reader: WaitReader, me: Rank, call: Call, waits: dict[int, Wait]) -> list[int]:
     """The ranks that a rank waits for in this call: they are elsewhere, have ended, or were never seen."""
     found = []
-    everybody = tuple(range(me.world or reader.ranks.world))
+    everybody = tuple(range(min(me.world, LARGEST_WORLD))) if me.world else reader.ranks.everybody
     for number in call.needs(me.number, everybody):
         rank = reader.rank_numbers.get(number)
         if rank is None or rank.ended:
@@ -86,6 +86,8 @@ def rank_node(reader: WaitReader, graph: WaitGraph, number: int) -> str:
     if rank.node:
         doing = rank.doing or (rank.call.text if rank.call else "it was not seen in detail")
         return graph.add(Node(f"rank:{number}", "rank", f"rank {number} on {rank.node}: {doing}"))
+    if reader.threads.get(rank.thread) is None:
+        return graph.add(Node(f"rank:{number}", "rank", f"rank {number} (pid {rank.pid}), which was not watched"))
     return f"thread:{rank.thread}"
 
 

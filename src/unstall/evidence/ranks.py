@@ -16,6 +16,7 @@ JOINING = "init_process_group"  # the call in which ranks wait for each other fo
 JOIN = "Join"  # the context manager for uneven inputs: who left early answers the calls of the others
 BACKWARD = "backward"  # DDP adds up the gradients inside of it
 SOMETHING = "wait"  # a call that was begun before; which one can't be seen
+LARGEST_WORLD = 100_000
 _LOOPBACK = ("127.", "localhost", "[::1]", "::1", "0.0.0.0")
 _ONE_WAY = {"send", "isend", "send_object_list"}
 _FROM_ONE = {"recv", "irecv", "recv_object_list"}
@@ -133,12 +134,12 @@ class Ranks(Evidence, frozen=True):
     def absent(self) -> tuple[int, ...]:
         """The numbers of the ranks that were not seen."""
         known = {one.number for one in self.all}
-        return tuple(one for one in range(self.world) if one not in known)
+        return tuple(one for one in self.everybody if one not in known)
 
     @property
     def everybody(self) -> tuple[int, ...]:
         """All numbers."""
-        return tuple(range(self.world))
+        return tuple(range(min(self.world, LARGEST_WORLD)))
 
 
 def unseen(ranks: Ranks) -> tuple[Unexamined, ...]:
@@ -158,6 +159,8 @@ def names(numbers: tuple[int, ...]) -> str:
         else:
             spans.append([one])
     parts = [text for span in spans for text in _span(span)]
+    if not parts:
+        return "no rank"
     if len(numbers) == 1:
         return f"rank {parts[0]}"
     return "ranks " + (" and ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else parts[0])

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from unstall.evidence.ranks import BACKWARD, JOIN, JOINING, SOMETHING, Call, Rank, Ranks
+from unstall.evidence.ranks import BACKWARD, JOIN, JOINING, LARGEST_WORLD, SOMETHING, Call, Rank, Ranks
 from unstall.evidence.threads import Thread
 from unstall.flight import layout, reader
 from unstall.probes import procfs
@@ -26,7 +26,6 @@ _WRAPPERS = ("torch/distributed/c10d_logger.py", "torch/distributed/rendezvous.p
 _BELOW = ("torch/_ops.py", "torch/utils/_contextlib.py", "torch/_compile.py")  # what may stand above a call
 _SIZES_AT = (24, 20, 28, 32, 16)  # where a ProcessGroup of C++ has its rank and size: it differs between versions
 _NAMED = ("src", "group_src", "dst", "group_dst")
-LARGEST_WORLD = 100_000
 
 
 class Membership(msgspec.Struct, frozen=True):

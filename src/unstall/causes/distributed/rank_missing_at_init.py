@@ -29,7 +29,7 @@ from collections.abc import Iterator
 
 from unstall.evidence.found import Found
 from unstall.evidence.processes import Processes
-from unstall.evidence.ranks import JOINING, Rank, Ranks, names
+from unstall.evidence.ranks import JOINING, LARGEST_WORLD, Rank, Ranks, names
 from unstall.evidence.stacks import Stacks
 from unstall.evidence.stall import Stall
 from unstall.evidence.threads import Thread, Threads
@@ -61,7 +61,7 @@ def not_there(stall: Stall, ranks: Ranks, processes: Processes, threads: Threads
     if me is None or stall.wait.call is None or stall.wait.call.name != JOINING or stall.cycle:
         return
     gone = [one for one in ranks.all if one.ended]
-    absent = tuple(one for one in range(me.world) if ranks.number(one) is None)
+    absent = tuple(one for one in range(min(me.world, LARGEST_WORLD)) if ranks.number(one) is None)
     facts = _joining(ranks)
     if gone:
         facts += [Fact(f"rank {one.number} {one.end}", "its exit status") for one in gone]
