@@ -22,6 +22,7 @@ def main():
         mean = batch.mean()
         dist.all_reduce(mean)  # stalls here
     announce()
+    dist.destroy_process_group()
 
 
 if __name__ == "__main__":
