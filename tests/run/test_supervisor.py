@@ -200,8 +200,8 @@ def test_the_training_outlives_its_supervisor(run, tmp_path: Path) -> None:
     process = run(
         """
         import os, sys, time
-        print(os.getpid(), flush=True)
         supervisor = os.getppid()
+        print(os.getpid(), flush=True)
         while os.getppid() == supervisor: time.sleep(0.01)
         open("done", "w").close()
         """

@@ -31,6 +31,7 @@ class Program:
     cause: str | None
     sample: int | str | None
     verdicts: tuple[str, ...]
+    also: tuple[str, ...]  # causes that are true as well: what the chain of waits ends in
     watched: str  # "steps" where its training steps tell, "run" where `unstall run` does; else it is looked into
     guilty: tuple[tuple[str, int], ...]
 
@@ -48,7 +49,7 @@ def programs() -> list[Program]:
         fields = dict(
             line.split(":", 1)
             for line in doc.splitlines()
-            if line.startswith(("cause:", "sample:", "verdict:", "watched:"))
+            if line.startswith(("cause:", "also:", "sample:", "verdict:", "watched:"))
         )
         if "cause" not in fields:
             continue
@@ -60,6 +61,7 @@ def programs() -> list[Program]:
                 cause=None if cause == "none" else cause,
                 sample=int(sample) if sample.lstrip("-").isdigit() else sample or None,
                 verdicts=tuple(one.strip() for one in fields.get("verdict", "").split(",") if one.strip()),
+                also=tuple(one.strip() for one in fields.get("also", "").split(",") if one.strip()),
                 watched=fields.get("watched", "").strip(),
                 guilty=tuple(_guilty(path, text)),
             )
@@ -147,10 +149,20 @@ def _wait_for(process: subprocess.Popen[bytes], listener: int, log: Path) -> Non
 
 
 def kill_session(session: int) -> None:
-    """Kill every process of a session that this module started, stopped ones too."""
+    """Kill every process of a session that this module started, stopped ones too, and all that those have started.
+
+    `torchrun` gives each of its ranks a session of its own.
+    """
+    parents: dict[int, int] = {}
+    doomed = {session}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             with contextlib.suppress(OSError, IndexError, ValueError):
                 fields = (entry / "stat").read_text().rsplit(")", 1)[1].split()
-                if int(fields[3]) == session:
-                    os.kill(int(entry.name), signal.SIGKILL)
+                parents[int(entry.name)] = int(fields[1])
+                doomed |= {int(entry.name)} if int(fields[3]) == session else set()
+    while below := {pid for pid, parent in parents.items() if parent in doomed} - doomed:
+        doomed |= below
+    for pid in doomed & parents.keys():
+        with contextlib.suppress(OSError):
+            os.kill(pid, signal.SIGKILL)

@@ -4,6 +4,7 @@ site/sitecustomize.py   found by Python at its start, through PYTHONPATH; hands 
 start.py                opens the record, and waits for torch to be imported
 importing.py            runs a hook after a module was imported
 hooks.py                the hooks on torch's loader, optimizer and checkpoints
+ranks.py                the hooks on what starts the ranks of a distributed training
 words.py                last words: exceptions, with the sample that was being fetched
 failing.py              what was at hand when a batch failed: shapes of its samples, open files
 unsendable.py           which object could not be sent to a new process

@@ -8,6 +8,7 @@ from time import perf_counter_ns, thread_time_ns
 from ..flight import layout
 from . import failing, leaving, words
 from .notes import Notes
+from .ranks import RankHooks, is_rank
 
 MYPY = False
 if MYPY:
@@ -45,6 +46,7 @@ class Hooks:
             "multiprocessing.reduction": self.pickles,
             "multiprocessing.popen_forkserver": self.children,
             "multiprocessing.forkserver": self.served,
+            **RankHooks(self.record, self.folder).by_module(),
         }
 
     def fetch(self, module: ModuleType) -> None:
@@ -237,9 +239,10 @@ class Hooks:
         def noted(self: Any, *arguments: Any, **options: Any) -> Any:
             known = self.returncode is not None
             code = poll(self, *arguments, **options)
-            if code and not known:
+            if code is not None and not known:
                 try:
-                    words.exited(folder, self.pid, code, self.unstall_name)
+                    if code or is_rank(folder, self.pid):
+                        words.exited(folder, self.pid, code, self.unstall_name)
                 except Exception:  # noqa: BLE001
                     pass
             return code

@@ -201,6 +201,8 @@ class LastBeat(msgspec.Struct, frozen=True, omit_defaults=True):
 
     pid: int
     number: int | None = None  # of a worker
+    rank: int | None = None  # of a distributed training; its workers and helpers have it, too
+    parent: int = 0
     phase: str = "starting"
     stage: str = "idle"
     sample: int | None = None
@@ -253,6 +255,7 @@ class Ending(Evidence, frozen=True):
     said: tuple[Said, ...] = ()
     beats: tuple[LastBeat, ...] = ()
     exits: tuple[Exit, ...] = ()  # of children that did not end with 0, oldest first
+    finished: tuple[int, ...] = ()  # ranks that ended with 0
     oom_kills: int = 0  # on this machine, while it ran
     open_files_limit: int | None = None
     killed: tuple[Killed, ...] = ()

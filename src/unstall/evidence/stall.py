@@ -11,6 +11,7 @@ from unstall.evidence.descriptors import Descriptor, Opening
 from unstall.evidence.loaders import Loader, Worker
 from unstall.evidence.locks import Lock
 from unstall.evidence.processes import Process
+from unstall.evidence.ranks import Call
 from unstall.evidence.stacks import Frame, Stack
 from unstall.evidence.threads import Thread
 from unstall.model.evidence import Evidence
@@ -45,6 +46,7 @@ class Kind(enum.StrEnum):
     CONDITION = "condition"
     NATIVE = "native"
     EVENTS = "events"
+    COLLECTIVE = "collective"
     ENDED = "ended"
     UNKNOWN = "unknown"
 
@@ -68,6 +70,7 @@ class Wait(msgspec.Struct, frozen=True):
     opening: Opening | None = None
     loader: Loader | None = None
     child: int | None = None
+    call: Call | None = None  # of torch.distributed
     limit_s: float | None = None  # the kernel ends it by itself after this time
     renewed: bool = False  # … and the code around it waits again, without an end
 
@@ -97,6 +100,7 @@ class Stall(Evidence, frozen=True):
     waiter_role: str = ""
     waiting_worker: Worker | None = None  # the worker that waits for it, where it is not one itself
     beyond: Wait | None = None  # what a process outside the training does, on which this wait depends
+    missing: tuple[int, ...] = ()  # the ranks that have not come to the call in which this one waits
     awaited: Wait | None = None  # what somebody does who is at work, and may end this wait
 
     @property

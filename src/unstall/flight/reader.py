@@ -33,6 +33,16 @@ class Beats:
         return self.words[layout.NUMBER] if self.is_worker else None
 
     @property
+    def rank(self) -> int | None:
+        """Which rank of a distributed training it is, or works for."""
+        return self.words[layout.RANK] - 1 if self.words[layout.RANK] > 0 else None
+
+    @property
+    def parent(self) -> int:
+        """The process that started it."""
+        return self.words[layout.PARENT]
+
+    @property
     def phase(self) -> str:
         """What the training loop is at."""
         return _name(layout.PHASE_NAMES, self.words[layout.PHASE])

@@ -10,6 +10,8 @@ importedcode.py functions of the user's other modules that those call
 patterns.py     whether the regular expression that a thread is busy with is ambiguous
 code.py         the text of the user's functions, without comments and strings
 loaders.py      DataLoader iterators and their workers
+ranks.py        the ranks of a distributed training, and their calls
+launchers.py    the process that started a rank, and the other ranks
 manysamples.py  which sample of many a `__getitems__` is at
 locks.py        locks and their holders (semaphores.py, mutexes.py, filelocks.py)
 descriptors.py  pipes, FIFOs, sockets, files (network.py)

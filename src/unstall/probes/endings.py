@@ -13,6 +13,9 @@ import zlib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import msgspec
+
+from unstall.evidence import rank_endings
 from unstall.evidence.code import Code
 from unstall.evidence.endings import (
     Culprit,
@@ -57,14 +60,16 @@ def collect(
     """The ending of a training whose main process had this wait status; None: what was said so far, while it runs."""
     exit_code = os.waitstatus_to_exitcode(status) if status is not None else None
     told = _told(folder)
-    return Ending(
+    ends = [
+        Exit(int(one["pid"]), int(one["code"]), str(one.get("name", ""))) for one in told if one["kind"] == "exited"
+    ]
+    ending = Ending(
         pid=pid,
         exit_code=exit_code if exit_code is not None and exit_code >= 0 else None,
         signal=-exit_code if exit_code is not None and exit_code < 0 else None,
         said=tuple(_said(one, script) for one in told if one.get("kind") not in ("exited", "killed", "left")),
-        exits=tuple(
-            Exit(int(one["pid"]), int(one["code"]), str(one.get("name", ""))) for one in told if one["kind"] == "exited"
-        ),
+        exits=tuple(one for one in ends if one.code),
+        finished=tuple(one.pid for one in ends if not one.code),
         killed=tuple(_killed(one, script) for one in told if one["kind"] == "killed"),
         left=tuple(_left(one, script) for one in told if one["kind"] == "left"),
         faults=tuple(_faults(folder, script)),
@@ -73,6 +78,11 @@ def collect(
         open_files_limit=resource.getrlimit(resource.RLIMIT_NOFILE)[0],
         resources=resources or Resources(),
     )
+    dead = rank_endings.first_dead(ending) if ending.failed else None
+    if dead is None:
+        return ending
+    how = {"exit_code": dead.code, "signal": None} if dead.code >= 0 else {"exit_code": None, "signal": -dead.code}
+    return msgspec.structs.replace(ending, pid=dead.pid, **how)  # the launcher only follows
 
 
 def source_of(ending: Ending) -> Code:
@@ -207,6 +217,8 @@ def _last_beat(beats: reader.Beats, largest: Mapping[int, int]) -> LastBeat:
     return LastBeat(
         pid=beats.pid,
         number=beats.number,
+        rank=beats.rank,
+        parent=beats.parent,
         phase=beats.phase,
         stage=beats.stage,
         sample=beats.sample,

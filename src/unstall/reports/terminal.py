@@ -45,7 +45,7 @@ _OUTCOME = {
     Verdict.FINISHED: "the training has ended",
     Verdict.UNKNOWN: "too little could be seen to say what it does",
 }
-_HELD = re.compile(r"(perhaps )?\w+ by ")
+_HELD = re.compile(r"(perhaps )?(\w+|not joined) by ")
 _THREAD = re.compile(r".*?\(pid \d+\)")
 
 

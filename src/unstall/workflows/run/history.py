@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
+import platform
 import shutil
 import tempfile
 import time
@@ -12,13 +14,15 @@ from pathlib import Path
 
 MOST_RUNS = 20
 LARGEST_BYTES = 200 * 1024 * 1024
+LONGEST_RUN_S = 30 * 86400.0
 HOME = Path(".unstall") / "runs"
 
 
-def new_run() -> Path:
+def new_run(runs: Path | None = None) -> Path:
     """A folder for a new run; in the temporary folder where the working one can't be written to."""
-    name = f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}"
-    for home in (Path.cwd() / HOME, Path(tempfile.gettempdir()) / f"unstall-runs-{os.getuid()}"):
+    name = f"{time.strftime('%Y%m%d-%H%M%S')}-{platform.node() or 'here'}-{os.getpid()}"
+    wanted = runs or Path(os.environ.get("UNSTALL_RUNS") or Path.cwd() / HOME)
+    for home in (wanted.absolute(), Path(tempfile.gettempdir()) / f"unstall-runs-{os.getuid()}"):
         try:
             (home / name).mkdir(parents=True)
             with contextlib.suppress(OSError):
@@ -55,5 +59,12 @@ def _size(run: Path) -> int:
 
 
 def _is_running(run: Path) -> bool:
-    pid = run.name.rsplit("-", 1)[-1]
-    return pid.isdigit() and Path(f"/proc/{pid}").exists()
+    _, _, rest = run.name.partition("-")
+    _, _, rest = rest.partition("-")
+    node, _, pid = rest.rpartition("-")
+    if node in ("", platform.node() or "here"):
+        return pid.isdigit() and Path(f"/proc/{pid}").exists()
+    with contextlib.suppress(OSError, ValueError):  # of another machine, in a folder that both see
+        recent = time.time() - (run / "run.json").stat().st_mtime < LONGEST_RUN_S
+        return recent and json.loads((run / "run.json").read_text())["exit_code"] is None
+    return False

@@ -28,6 +28,7 @@ from unstall.model.run import Run, TimedDiagnosis
 from unstall.probes import endings, memory, procfs
 from unstall.workflows import why
 from unstall.workflows.run import history, launch
+from unstall.workflows.run.nodes import Nodes, waits_for_unseen
 from unstall.workflows.run.pace import LONGEST_PAUSE_S, Pace
 from unstall.workflows.run.slowness import Slowness
 from unstall.workflows.run.usage import Usage
@@ -61,10 +62,12 @@ class Session:
     json_file: Path | None = None
     stall_after: float | None = None
     keep_orphans: bool = False
+    runs: Path | None = None
     diagnoses: list[TimedDiagnosis] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.folder = history.new_run()
+        self.folder = history.new_run(self.runs)
+        self.nodes = Nodes(self.folder)
         self.began = time.monotonic()
         self.watch = Watch(self.began, self.stall_after)
         self.slowness = Slowness(Pace(self.folder), self.target)
@@ -103,7 +106,9 @@ class Session:
         records = reader.read_all(str(self.folder))
         self.commands |= {tuple(procfs.command(one)) for one in records.keys() - self.watch.known}
         self.usage.note(pid, records)
-        if self.watch.note(records, now) and self.reported:
+        living = {pid: one for pid, one in records.items() if Path(f"/proc/{pid}").exists()}
+        self.nodes.note(living, now)
+        if self.watch.note(living, now) and self.reported:
             self.reported, self.verdict = None, Verdict.PROGRESSING
             self._write(None)
         self._tell_pace(self.slowness.tick(records, now), now)
@@ -137,7 +142,7 @@ class Session:
 
     def _look(self, pid: int) -> None:
         try:
-            bundle = why.look(pid).having(self._ending(pid, None, ()))
+            bundle = self.nodes.merged(why.look(pid)).having(self._ending(pid, None, ()))
             self.seen = bundle, why.judge(bundle)
         except UnstallError:
             self.seen = None  # it ended meanwhile
@@ -152,10 +157,12 @@ class Session:
             return
         (bundle, diagnosis), self.seen = self.seen, None
         self._tell_pace(self.slowness.fresh(bundle), now)
+        self.nodes.tell(bundle, diagnosis)
         quiet = self.watch.quiet(now)
         sure = _is_sure(diagnosis)
         lasts = quiet >= diagnosis.took_s  # nothing has moved since the look began
-        if diagnosis.verdict is not Verdict.STALLED or not lasts or not (sure or quiet >= STALLED_ANYWAY_S):
+        stuck = diagnosis.verdict is Verdict.STALLED or waits_for_unseen(bundle, diagnosis)
+        if not stuck or not lasts or not (sure or quiet >= STALLED_ANYWAY_S):
             self.watch.looked(now)
             return
         cause = diagnosis.findings[0].cause if diagnosis.findings else ""
