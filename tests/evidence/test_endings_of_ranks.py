@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from unstall.evidence.endings import UNCAUGHT, Ending, Exit, LastBeat, Said
+from unstall.evidence.rank_endings import first_dead
 
 LOST = "[../third_party/gloo/gloo/transport/tcp/pair.cc:534] Connection closed by peer [127.0.0.1]:4711"
 
@@ -29,9 +30,9 @@ def ending(exits: list[tuple[int, int]], words: dict[int, str]) -> Ending:
     ],
 )
 def test_who_died_first(exits: list[tuple[int, int]], words: dict[int, str], first: int | None) -> None:
-    found = ending(exits, words).first_dead
+    found = first_dead(ending(exits, words))
     assert (found.pid if found else None) == first
 
 
 def test_one_process_is_no_rank() -> None:
-    assert Ending(10, 1, beats=(LastBeat(10, rank=0),), exits=(Exit(10, 1),)).first_dead is None
+    assert first_dead(Ending(10, 1, beats=(LastBeat(10, rank=0),), exits=(Exit(10, 1),))) is None

@@ -10,7 +10,7 @@ import msgspec
 from unstall.engine.atwork import who_is_at_work
 from unstall.engine.collectives import told_by_others
 from unstall.engine.links import GraphBuilder
-from unstall.engine.progress import is_passing, verdict
+from unstall.engine.progress import is_passing, moves, verdict
 from unstall.engine.stalls import find_stalls
 from unstall.engine.waits import WaitReader
 from unstall.evidence.endings import Ending

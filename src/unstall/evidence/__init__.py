@@ -11,6 +11,8 @@ loaders.py      torch's DataLoader: which worker owes which batch, and which sam
 memory.py       memory, /dev/shm, the kernel's out-of-memory messages
 code.py         the user's functions that are on a stack, as text without comments and strings
 steps.py        training steps: loss and gradients
+endings.py      how a supervised training ended: last words, exit statuses, last beats (rank_endings.py: of which rank)
+timings.py      where a supervised training's time went (loading.py: does it wait for its data, and which line costs most)
 
 Derived from them:
 syntax.py       questions about code: loops, exits, calls
