@@ -16,5 +16,8 @@ manysamples.py  which sample of many a `__getitems__` is at
 locks.py        locks and their holders (semaphores.py, mutexes.py, filelocks.py)
 descriptors.py  pipes, FIFOs, sockets, files (network.py)
 memory.py       memory, /dev/shm, out-of-memory kills
+endings.py      how a supervised training ended, from what its processes left in the run's folder
+timings.py      where its time went, from its flight records
+costs.py        samples a training that runs: the lines that make samples, and who has the GIL
 collect.py      all of them, in order, within a time limit: a bundle
 """

@@ -105,8 +105,9 @@ class Session:
     def _tick(self, pid: int, now: float) -> None:
         records = reader.read_all(str(self.folder))
         self.commands |= {tuple(procfs.command(one)) for one in records.keys() - self.watch.known}
-        self.usage.note(pid, records)
-        living = {pid: one for pid, one in records.items() if Path(f"/proc/{pid}").exists()}
+        living = {one: beats for one, beats in records.items() if Path(f"/proc/{one}").exists()}
+        reader.retire(str(self.folder), records, set(living))
+        self.usage.note(pid, living)
         self.nodes.note(living, now)
         if self.watch.note(living, now) and self.reported:
             self.reported, self.verdict = None, Verdict.PROGRESSING
