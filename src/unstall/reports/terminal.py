@@ -225,12 +225,11 @@ def _other(console: Console, finding: Finding) -> Text:
 def _foot(console: Console, diagnosis: Diagnosis, first: Finding | None) -> Text:
     """What to read next, and what was looked at."""
     target = diagnosis.target
-    looked = (
-        f"looked at pid {target.pid} for {diagnosis.took_s:.1f} s" if target.pid is not None else "from a recording"
-    )
+    looked = f"looked at pid {target.pid} for {diagnosis.took_s:.1f} s: " if target.pid is not None else ""
     more = _text()
     if first:
         more.append("More: ").append(f"unstall explain {clean(first.cause, 60)}", style="cyan").append("   ")
-    more.append(f"({looked}: {clean(target.command, 200)})", style="dim")
+    if looked or target.command:
+        more.append(f"({looked}{clean(target.command, 200)})", style="dim")
     more.truncate(console.width, overflow="ellipsis")
     return more.append("\n")
