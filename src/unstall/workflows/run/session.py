@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import select
 import shlex
@@ -25,7 +26,7 @@ from unstall.model.document import encode
 from unstall.model.evidence import Evidence
 from unstall.model.finding import Confidence
 from unstall.model.run import Run, TimedDiagnosis
-from unstall.probes import endings, memory, procfs
+from unstall.probes import endings, memory, processes, procfs
 from unstall.workflows import why
 from unstall.workflows.run import history, launch
 from unstall.workflows.run.nodes import Nodes, waits_for_unseen
@@ -37,6 +38,7 @@ from unstall.workflows.run.watch import STALLED_ANYWAY_S, Watch
 TICK_S = 0.25
 LOOK_AGAIN_S = 30.0  # at a stall that was reported: its cause may turn out to be another one
 STATUS_S = 2.0
+NO_RECORD_S = 5.0  # after the start, a Python that has none lets no agent in
 CHECKUP_S = 12.0
 
 
@@ -52,6 +54,9 @@ class Listener(Protocol):
     def summary(self, timings: Timings) -> None:
         """Where the time went: at the end, and when asked."""
 
+    def notice(self, text: str) -> None:
+        """Something about the supervision itself."""
+
 
 @dataclass
 class Session:
@@ -62,6 +67,7 @@ class Session:
     json_file: Path | None = None
     stall_after: float | None = None
     keep_orphans: bool = False
+    summary_every: float | None = None
     runs: Path | None = None
     diagnoses: list[TimedDiagnosis] = field(default_factory=list)
 
@@ -75,6 +81,8 @@ class Session:
         self.seen: tuple[Bundle, Diagnosis] | None = None
         self.reported: tuple[float, str] | None = None  # when the beats stood still, and the cause
         self.verdict = Verdict.PROGRESSING
+        self.next_summary = self.began + (self.summary_every or math.inf)
+        self.outside = False
         self.next_checkup = self.began + CHECKUP_S
         self.next_status = self.began + STATUS_S
         self.usage = Usage()
@@ -113,6 +121,8 @@ class Session:
             self.reported, self.verdict = None, Verdict.PROGRESSING
             self._write(None)
         self._tell_pace(self.slowness.tick(records, now), now)
+        if not records and not self.outside and now - self.began > NO_RECORD_S:
+            self._note_outside(pid)
         if now >= self.next_status or launch.SUMMARY in self.signals:
             self._show(now)
         if self.looking is None:
@@ -122,6 +132,12 @@ class Session:
         elif not self.looking.is_alive():
             self.looking = None
             self._judge(now)
+
+    def _note_outside(self, pid: int) -> None:
+        """Started with -I, -S or -E, or in a folder where it may not write."""
+        self.outside = True
+        if any(processes.is_python(one) for one in (pid, *processes.descendants(pid))):
+            self.listener.notice("this Python lets no agent in; it is watched from outside only, which shows less")
 
     def _checkup_is_due(self, now: float) -> bool:
         """Now and then, a training that moves is looked at, too: it may be in a loop that never ends."""
@@ -134,12 +150,13 @@ class Session:
         """How it goes; and where the time went, if somebody has asked."""
         self.next_status = now + STATUS_S
         timings = self.slowness.evidence()
-        asked = launch.SUMMARY in self.signals
+        asked = launch.SUMMARY in self.signals or now >= self.next_summary
         self.signals.discard(launch.SUMMARY)
         if timings is not None:
             self.listener.status(timings)
             if asked:
                 self.listener.summary(timings)
+                self.next_summary = now + (self.summary_every or math.inf)
 
     def _look(self, pid: int) -> None:
         try:
