@@ -17,7 +17,7 @@ from torch.utils.data import DataLoader, Dataset
 
 from unstall.zoo import announce
 
-# Is no child of the training and has a session of its own, so that it can thaw and unmount the disk after the training was killed.
+# Is no child of the training and has a session of its own: it thaws and unmounts the disk when the training was killed.
 CARETAKER = """
 import os, select, subprocess, sys
 training, mountpoint = os.pidfd_open(int(sys.argv[1])), sys.argv[2]
