@@ -82,6 +82,10 @@ class Note(msgspec.Struct, frozen=True, omit_defaults=True):
     seconds: float = 0.0
     size: int = 0
     endless: bool = False  # the source at that line shows a loop that nothing ends
+    factor: float = 0.0  # how many times longer a step takes than the first ones did
+    sure: bool = False  # it went on over several of the optimizer's steps
+    steps: int = 0  # between the two looks that were compared
+    more: int = 0  # what was added between them
 
 
 class Timings(Evidence, frozen=True):

@@ -15,7 +15,7 @@ from unstall.evidence.timings import Note, Times
 from unstall.flight import layout
 from unstall.flight.reader import Beats
 from unstall.model.finding import Location
-from unstall.probes import procfs
+from unstall.probes import growing, procfs
 
 LARGEST_NOTE = 1 << 16
 
@@ -80,6 +80,8 @@ def _note(told: dict[str, Any]) -> Note:
     endless = _endless_loop(where) if where and told.get("kind") == "overrun" else None
     if where and endless:
         where = msgspec.structs.replace(where, line=endless)
+    if told.get("kind") == "graph":
+        where = growing.place_of(told.get("names") or [], pid) or where
     return Note(
         kind=str(told.get("kind")),
         pid=pid,
@@ -87,7 +89,11 @@ def _note(told: dict[str, Any]) -> Note:
         what=str(told.get("what", "")),
         count=int(told.get("count", told.get("expected", 0))),
         seconds=float(told.get("seconds", 0.0)),
-        size=int(told.get("size", 0)),
+        size=int(told.get("size", told.get("grown", 0))),
+        factor=float(told.get("factor", 0.0)),
+        sure=bool(told.get("sure")),
+        steps=int(told.get("batches", 0)),
+        more=int(told.get("more", 0)),
         endless=endless is not None,
     )
 

@@ -1,0 +1,84 @@
+"""Something keeps the autograd graph of every step, so memory grows with each step.
+
+## What happens
+A loss is more than a number: it holds on to the graph of all operations that made it, for `backward()`. A list of
+losses, or a running total of them, holds all those graphs. Memory grows with every step until the training is killed.
+
+## How to recognise it
+A container gets longer with every step, and what is in it has a graph. Or the graph of one variable has more
+operations at each look, with those of earlier steps still among them.
+
+## Example
+```python
+total = 0
+for x, y in loader:
+    loss = criterion(model(x), y)
+    total += loss                        # keeps the graph of every step
+```
+
+## Use instead
+```python
+    total += loss.item()                 # or: total += loss.detach()
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from unstall.evidence.timings import Note, Timings
+from unstall.model.cause import Cause
+from unstall.model.diagnosis import Verdict
+from unstall.model.finding import Confidence, Fact, Finding, Remedy
+
+MUCH_BYTES = 100 << 20
+LONGER = 1.8  # times the first steps: then backward goes over all those graphs, which is another cause
+
+cause = Cause(
+    slug="autograd-graph-kept",
+    title="Something keeps the autograd graph of every step",
+    verdict=Verdict.SLOW,
+    remedies=(
+        Remedy("Keep the number, not the tensor", "a number has no graph", "total += loss.item()"),
+        Remedy("Or detach what is kept", "it stays on its device, without a graph", "outputs.append(output.detach())"),
+    ),
+)
+
+
+@cause.detector
+def from_timings(timings: Timings) -> Iterator[Finding]:
+    """A container or a variable was seen to keep the graphs of earlier steps, and more of them later."""
+    kept = timings.note("graph")
+    if kept is None or kept.where is None or is_slower(kept):
+        return
+    yield cause.finding(
+        confidence(kept),
+        title=f"a {kept.what} keeps the autograd graph of every step: {_much(kept)}",
+        where=[kept.where],
+        because=facts(kept),
+    )
+
+
+def is_slower(kept: Note) -> bool:
+    """The steps take longer and longer: what is kept is part of what backward() goes over."""
+    return kept.what == "variable" and kept.factor >= LONGER
+
+
+def confidence(kept: Note) -> Confidence:
+    """What is kept may be small, or be meant for one backward() at the end of an epoch."""
+    if kept.size < MUCH_BYTES:
+        return Confidence.POSSIBLE
+    return Confidence.CERTAIN if kept.sure else Confidence.LIKELY
+
+
+def facts(kept: Note) -> list[Fact]:
+    """What was seen."""
+    held = f"{kept.count} items with a graph" if kept.what == "container" else f"a graph of {kept.count} operations"
+    return [
+        Fact(f"it holds {held}, {kept.more} more than {kept.steps} batches before", "the training's own objects"),
+        Fact(f"the memory of the training's process has grown by {kept.size >> 20} MiB", "/proc/self/statm"),
+    ]
+
+
+def _much(kept: Note) -> str:
+    return f"memory has grown by {kept.size >> 20} MiB"
