@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import collections
 import gc
 import os
 import sys
-from time import perf_counter_ns
+from time import perf_counter_ns, thread_time_ns
 
 from ..flight import layout
 from .notes import is_users
@@ -20,11 +21,12 @@ if MYPY:
 EVERY = 16  # batches
 MUCH_BYTES = 24 << 20  # more memory than at the last look
 LONGER = 1.4  # times the first steps
-MOST_LOOKS = 14
-PAUSE_NS = 500_000_000
-CHEAP = 50  # between two looks passes this many times what one costs
-MOST_NODES = 20_000  # that are counted in a look
-MOST_TENSORS = 300
+MOST_LOOKS = 24
+PAUSE_NS = 500_000_000  # after the first look; it doubles
+CHEAP = 20  # between two looks passes this many times what one costs
+MOST_NODES = 10_000  # that are counted of one graph
+MOST_TENSORS = 12
+NO_OPERATION = 1 << 62  # the end of a graph, at a parameter, has a number beyond all others
 MOST_NAMES = 8
 LEAST_KEPT = 16
 _PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -37,9 +39,10 @@ class Graphs:
         self.notes = notes
         self.batches = 0
         self.looks = 0
-        self.not_before = 0
+        self.not_before, self.pause = 0, PAUSE_NS
         self.first_bytes = self.last_bytes = 0
         self.spent = self.first_step = self.factor = 0.0
+        self.steps: list[float] = []
         self.before: _Look | None = None
         self.following = False
         self.names: dict[int | str, list[list[object]]] = {}
@@ -63,15 +66,20 @@ class Graphs:
             self.first_step = step
             return
         self.first_step = min(self.first_step, step) if step > 0 else self.first_step
-        self.factor = step / self.first_step if self.first_step > 0 else 0.0
+        self.steps = [*self.steps[-2:], step]  # the shortest of three: one alone may have been disturbed
+        self.factor = min(self.steps) / self.first_step if self.first_step > 0 else 0.0
         now = perf_counter_ns()
         grows = used - self.last_bytes > MUCH_BYTES or self.factor > LONGER
         if now < self.not_before or not (grows or self.following):
             return
         self.looks += 1
+        began = thread_time_ns()
         self.last_bytes = used
         self._look(slots[layout.STEPS], used)
-        self.not_before = perf_counter_ns() + max(PAUSE_NS, CHEAP * (perf_counter_ns() - now))
+        if not self.following:
+            self.pause *= 2
+        pause = PAUSE_NS if self.following else self.pause
+        self.not_before = perf_counter_ns() + max(pause, CHEAP * (thread_time_ns() - began))
 
     def _look(self, steps: int, used: int) -> None:
         before, seen = self.before, _Look(self.batches, steps)
@@ -99,7 +107,7 @@ class Graphs:
         else:
             nodes, oldest, tensors = seen.largest
             grew = nodes - before.largest[0] >= batches / 2 or nodes >= MOST_NODES
-            if grew and 0 < oldest <= before.newest:  # operations of the last look's steps are still part of it
+            if grew and oldest <= before.newest:  # operations of the last look's steps are still part of it
                 names = self.names.get("graph") or [one for tensor in tensors for one in _names_of(tensor)]
                 self.names["graph"] = names[:MOST_NAMES]
                 self.notes.graph("variable", names[:MOST_NAMES], count=nodes, more=nodes - before.largest[0], **told)
@@ -111,32 +119,30 @@ class _Look:
     def __init__(self, batches: int, steps: int) -> None:
         self.batches, self.steps = batches, steps
         self.newest = 0  # the number of the newest operation of all graphs
-        tensors = []
-        self.kept: dict[int, tuple[Any, int]] = {}
-        tensor = sys.modules["torch"].Tensor
-        for one in gc.get_objects():
-            kind = type(one)
-            if kind is tensor:
-                if one.grad_fn is not None and len(tensors) < MOST_TENSORS:
-                    tensors.append(one)
-            elif kind in (list, dict) or kind.__name__ == "deque":
-                if len(one) >= LEAST_KEPT // 2 and _has_graph(_last(one), tensor):
-                    self.kept[id(one)] = one, len(one)
-        sizes = []
-        for one in tensors:
-            number = one.grad_fn._sequence_nr()
-            self.newest = max(self.newest, number if number < 1 << 62 else 0)
+        tensor: Any = sys.modules["torch"].Tensor
+        kinds = {tensor, list, dict, collections.deque}
+        found: list[Any] = [one for one in gc.get_objects() if type(one) in kinds]
+        tensors: list[Any] = [one for one in found if type(one) is tensor and one.grad_fn is not None]
+        self.kept: dict[int, tuple[Any, int]] = {
+            id(one): (one, len(one))
+            for one in found
+            if type(one) is not tensor and len(one) >= LEAST_KEPT // 2 and _has_graph(_last(one), tensor)
+        }
+        del found
+        tensors = [one for one in tensors if one.grad_fn._sequence_nr() < NO_OPERATION]
         tensors.sort(key=lambda one: -one.grad_fn._sequence_nr())  # the newest first: they reach farthest
+        self.newest = tensors[0].grad_fn._sequence_nr() if tensors else 0
+        sizes: list[tuple[int, int, Any]] = []
         budget = 2 * MOST_NODES
-        for one in tensors:
+        for one in tensors[:MOST_TENSORS]:
             nodes, oldest = _extent(one.grad_fn, min(budget, MOST_NODES))
             budget -= nodes
             sizes.append((nodes, oldest, one))
             if budget <= 0:
                 break
         most = max((nodes for nodes, _, _ in sizes), default=0)
-        near = [found for found in sizes if found[0] >= 0.8 * most]
-        self.largest = (most, min((oldest for _, oldest, _ in near), default=0), [one for *_, one in near])
+        near = [one for one in sizes if one[0] >= 0.8 * most]
+        self.largest = (most, min((oldest for _, oldest, _ in near), default=NO_OPERATION), [one for *_, one in near])
         self.is_suspicious = bool(self.kept or sizes)
 
     def forget(self) -> None:
@@ -155,7 +161,7 @@ def _last(container: Any) -> Any:
     return next(reversed(container.values())) if type(container) is dict else container[-1]
 
 
-def _has_graph(item: Any, tensor: type) -> bool:
+def _has_graph(item: Any, tensor: Any) -> bool:
     if isinstance(item, tuple | list) and item and len(item) <= 8:
         return any(type(one) is tensor and one.grad_fn is not None for one in item)
     if type(item) is dict and len(item) <= 8:
@@ -165,7 +171,8 @@ def _has_graph(item: Any, tensor: type) -> bool:
 
 def _extent(root: Any, most: int) -> tuple[int, int]:
     """How many operations a graph has, and the number of the oldest of them."""
-    seen, ahead, oldest = {root}, [root], root._sequence_nr()
+    seen: set[Any] = {root}
+    ahead, oldest = [root], root._sequence_nr()
     while ahead and len(seen) < most:
         for one, _ in ahead.pop().next_functions:
             if one is not None and one not in seen:

@@ -6,7 +6,7 @@ import functools
 from time import perf_counter_ns, thread_time_ns
 
 from ..flight import layout
-from . import failing, leaving, samples, words
+from . import datasets, failing, leaving, samples, words
 from .graphs import Graphs
 from .notes import Notes
 from .ranks import RankHooks, is_rank
@@ -55,7 +55,7 @@ class Hooks:
         record = self.record
         for name in ("_MapDatasetFetcher", "_IterableDatasetFetcher"):
             fetcher = getattr(module, name)
-            fetcher.fetch = _noted_fetch(record, fetcher.fetch)
+            fetcher.fetch = _noted_fetch(record, self.folder, fetcher.fetch)
 
     def worker(self, module: ModuleType) -> None:
         """A worker has a record of its own."""
@@ -295,7 +295,7 @@ def _note_end(slots: memoryview, notes: Notes, iterator: Any) -> None:
     iterator._unstall_ended = iterator._num_yielded
 
 
-def _noted_fetch(record: Record, fetch: Any) -> Any:
+def _noted_fetch(record: Record, folder: str, fetch: Any) -> Any:
     def noted(self: Any, possibly_batched_index: Any) -> Any:
         slots = record.slots
         began, computed = perf_counter_ns(), thread_time_ns()
@@ -318,9 +318,13 @@ def _noted_fetch(record: Record, fetch: Any) -> Any:
                     pass
             slots[layout.STAGE] = layout.IDLE
             raise
-        if slots[layout.BATCHES] < layout.MOST_FIRST:
-            samples.note_first(slots, data)
-        slots[layout.BATCHES] += 1
+        made = slots[layout.BATCHES]
+        if not made & (made - 1):  # 0, 1, 2, 4, 8, …: seldom
+            if made < layout.MOST_FIRST:
+                samples.note_first(slots, data)
+            if made != 1 and slots[layout.ROLE] == layout.WORKER:
+                datasets.note(folder, self.dataset, made)
+        slots[layout.BATCHES] = made + 1
         slots[layout.FETCHING_NS] += perf_counter_ns() - began
         slots[layout.FETCHING_CPU_NS] += thread_time_ns() - computed
         slots[layout.STAGE] = layout.IDLE

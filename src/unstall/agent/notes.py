@@ -23,9 +23,9 @@ _LIBRARIES = (os.path.dirname(os.__file__), os.path.dirname(os.path.abspath(__fi
 
 def _quietly(note: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(note)
-    def noted(*arguments: Any) -> None:
+    def noted(*arguments: Any, **options: Any) -> None:
         try:
-            note(*arguments)
+            note(*arguments, **options)
         except Exception:  # noqa: BLE001  a note is not worth an error in the training
             pass
 
@@ -74,7 +74,7 @@ class Notes:
             )
 
     @_quietly
-    def graph(self, what: str, names: list[list[object]], **more: object) -> None:
+    def graph(self, what: str, names: list[list[object]], **more: Any) -> None:
         """A container or a variable keeps the graphs of earlier steps."""
         self._write("graph", _user_place(sys._getframe()), what=what, names=names, **more)
 
@@ -118,5 +118,6 @@ def _user_place(frame: FrameType | None) -> tuple[str, int, str] | None:
 
 
 def is_users(code: CodeType) -> bool:
+    """Whether a function is the user's own, not a library's."""
     file = code.co_filename
     return not (file.startswith(("<", *_LIBRARIES)) or "/site-packages/" in file or "/dist-packages/" in file)

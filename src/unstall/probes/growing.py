@@ -11,6 +11,7 @@ from unstall.evidence import syntax
 from unstall.model.finding import Location
 
 _ADDS = {"append", "appendleft", "extend", "add", "update", "insert", "setdefault"}
+_TAKES = {"pop", "popitem", "popleft", "clear", "remove"}
 _WITH_ITSELF, _ADDED, _SET = range(3)  # the surest sign first
 
 
@@ -24,12 +25,43 @@ def place_of(names: list[Any], pid: int) -> Location | None:
     return min(found, key=lambda one: one[0])[1] if found else None
 
 
-def _lines(name: str, file: str, first: int, function: str, pid: int) -> Iterator[tuple[int, Location]]:
+def made_at(names: list[Any], pid: int) -> Location | None:
+    """The line that makes a container of one of these names."""
+    for name, file, *_ in names:
+        for scope in ast.walk(_parsed(str(file))):
+            if not isinstance(scope, ast.FunctionDef | ast.Module):
+                continue
+            for node in syntax.walk(scope):
+                if isinstance(node, ast.Assign) and any(_is(one, str(name)) for one in node.targets):
+                    return Location(str(file), node.lineno, getattr(scope, "name", "<module>"), pid, "main")
+    return None
+
+
+def is_bounded(names: list[Any]) -> bool:
+    """Whether the source takes things out of a container again, or looks at its length."""
+    for name, file, *_ in names:
+        for node in ast.walk(_parsed(str(file))):
+            if isinstance(node, ast.Delete):
+                if any(isinstance(one, ast.Subscript) and _is(one.value, str(name)) for one in node.targets):
+                    return True
+            elif isinstance(node, ast.Call):
+                function = node.func
+                if isinstance(function, ast.Attribute) and function.attr in _TAKES and _is(function.value, str(name)):
+                    return True
+                if syntax.called_name(node) == "len" and node.args and _is(node.args[0], str(name)):
+                    return True
+    return False
+
+
+def _parsed(file: str) -> ast.AST:
     try:
-        tree = ast.parse(Path(file).read_bytes())
+        return ast.parse(Path(file).read_bytes())
     except (OSError, SyntaxError, ValueError, RecursionError):
-        return
-    for scope in ast.walk(tree):
+        return ast.Module([], [])
+
+
+def _lines(name: str, file: str, first: int, function: str, pid: int) -> Iterator[tuple[int, Location]]:
+    for scope in ast.walk(_parsed(file)):
         is_function = isinstance(scope, ast.FunctionDef)
         if first and function != "<module>" and not (is_function and syntax.begins_at(scope, first)):  # type: ignore[arg-type]
             continue

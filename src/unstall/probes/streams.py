@@ -66,9 +66,11 @@ def _place(told: dict[str, Any]) -> Location | None:
         return where
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef) and node.name == "__iter__" and syntax.begins_at(node, where.line):
-            inner = next((one for one in syntax.walk(node) if isinstance(one, ast.For | ast.While)), None)
-            inner = inner or next((one for one in syntax.walk(node) if isinstance(one, ast.Return)), None)
-            return Location(where.file, (inner or node).lineno, where.function, where.pid, where.role)
+            found = [one for one in syntax.walk(node) if isinstance(one, ast.For | ast.While | ast.Return)]
+            loops = [one for one in found if not isinstance(one, ast.Return)]
+            return Location(
+                where.file, next(iter([*loops, *found, node])).lineno, where.function, where.pid, where.role
+            )
     return where
 
 

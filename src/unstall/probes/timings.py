@@ -80,8 +80,10 @@ def _note(told: dict[str, Any]) -> Note:
     endless = _endless_loop(where) if where and told.get("kind") == "overrun" else None
     if where and endless:
         where = msgspec.structs.replace(where, line=endless)
-    if told.get("kind") == "graph":
-        where = growing.place_of(told.get("names") or [], pid) or where
+    names = told.get("names") or []
+    if names:
+        made = told.get("kind") == "worker-copies"
+        where = (growing.made_at(names, pid) if made else growing.place_of(names, pid)) or where
     return Note(
         kind=str(told.get("kind")),
         pid=pid,
@@ -94,6 +96,8 @@ def _note(told: dict[str, Any]) -> Note:
         sure=bool(told.get("sure")),
         steps=int(told.get("batches", 0)),
         more=int(told.get("more", 0)),
+        shared_less=int(told.get("shared_less", 0)),
+        bounded=growing.is_bounded(names),
         endless=endless is not None,
     )
 

@@ -33,6 +33,8 @@ from unstall.model.cause import Cause
 from unstall.model.diagnosis import Verdict
 from unstall.model.finding import Confidence, Fact, Finding, Remedy
 
+MUCH_LONGER = 3.0  # times; where no optimizer's step came between, sums over some batches may be meant
+
 cause = Cause(
     slug="autograd-graph-grows",
     title="Each step's graph continues the one of the step before",
@@ -51,7 +53,7 @@ def from_timings(timings: Timings) -> Iterator[Finding]:
     if kept is None or kept.where is None or not autograd_graph_kept.is_slower(kept):
         return
     yield cause.finding(
-        Confidence.CERTAIN if kept.sure else Confidence.LIKELY,
+        Confidence.CERTAIN if kept.sure else Confidence.LIKELY if kept.factor >= MUCH_LONGER else Confidence.POSSIBLE,
         title=f"each step continues the graph of the one before: a step takes {kept.factor:.1f} times as long as at first",
         where=[kept.where],
         because=[

@@ -65,10 +65,10 @@ def is_slower(kept: Note) -> bool:
 
 
 def confidence(kept: Note) -> Confidence:
-    """What is kept may be small, or be meant for one backward() at the end of an epoch."""
-    if kept.size < MUCH_BYTES:
+    """What is kept may be small, or be meant for one backward() and step of the optimizer at the end of an epoch."""
+    if kept.size < MUCH_BYTES or not kept.sure:
         return Confidence.POSSIBLE
-    return Confidence.CERTAIN if kept.sure else Confidence.LIKELY
+    return Confidence.CERTAIN
 
 
 def facts(kept: Note) -> list[Fact]:
