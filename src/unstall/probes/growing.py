@@ -69,7 +69,7 @@ def _lines(name: str, file: str, first: int, function: str, pid: int) -> Iterato
             continue
         for node in syntax.walk(scope):
             rank = _adds(node, name)
-            if rank is not None:
+            if rank is not None and not (rank == _SET and getattr(scope, "name", "") == "__init__"):  # a start value
                 where = function or getattr(scope, "name", "<module>")
                 yield rank, Location(file, node.lineno, where, pid, "main")  # type: ignore[attr-defined]
 

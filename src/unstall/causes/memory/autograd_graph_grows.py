@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from unstall.causes.memory import autograd_graph_kept
+from unstall.evidence.kept_graphs import facts, is_slower
 from unstall.evidence.timings import Timings
 from unstall.model.cause import Cause
 from unstall.model.diagnosis import Verdict
@@ -50,7 +50,7 @@ cause = Cause(
 def from_timings(timings: Timings) -> Iterator[Finding]:
     """A variable's graph was seen to grow, with earlier steps in it, and the steps take much longer than the first."""
     kept = timings.note("graph")
-    if kept is None or kept.where is None or not autograd_graph_kept.is_slower(kept):
+    if kept is None or kept.where is None or not is_slower(kept):
         return
     yield cause.finding(
         Confidence.CERTAIN if kept.sure else Confidence.LIKELY if kept.factor >= MUCH_LONGER else Confidence.POSSIBLE,
@@ -58,6 +58,6 @@ def from_timings(timings: Timings) -> Iterator[Finding]:
         where=[kept.where],
         because=[
             Fact(f"a step takes {kept.factor:.1f} times as long as the first ones did", "flight record"),
-            *autograd_graph_kept.facts(kept),
+            *facts(kept),
         ],
     )

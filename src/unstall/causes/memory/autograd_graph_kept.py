@@ -26,13 +26,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from unstall.evidence.kept_graphs import facts, is_slower
 from unstall.evidence.timings import Note, Timings
 from unstall.model.cause import Cause
 from unstall.model.diagnosis import Verdict
 from unstall.model.finding import Confidence, Fact, Finding, Remedy
 
 MUCH_BYTES = 100 << 20
-LONGER = 1.8  # times the first steps: then backward goes over all those graphs, which is another cause
 
 cause = Cause(
     slug="autograd-graph-kept",
@@ -59,25 +59,11 @@ def from_timings(timings: Timings) -> Iterator[Finding]:
     )
 
 
-def is_slower(kept: Note) -> bool:
-    """The steps take longer and longer: what is kept is part of what backward() goes over."""
-    return kept.what == "variable" and kept.factor >= LONGER
-
-
 def confidence(kept: Note) -> Confidence:
     """What is kept may be small, or be meant for one backward() and step of the optimizer at the end of an epoch."""
     if kept.size < MUCH_BYTES or not kept.sure:
         return Confidence.POSSIBLE
     return Confidence.CERTAIN
-
-
-def facts(kept: Note) -> list[Fact]:
-    """What was seen."""
-    held = f"{kept.count} items with a graph" if kept.what == "container" else f"a graph of {kept.count} operations"
-    return [
-        Fact(f"it holds {held}, {kept.more} more than {kept.steps} batches before", "the training's own objects"),
-        Fact(f"the memory of the training's process has grown by {kept.size >> 20} MiB", "/proc/self/statm"),
-    ]
 
 
 def _much(kept: Note) -> str:
