@@ -30,7 +30,7 @@ from unstall.evidence.kept_graphs import facts, is_slower
 from unstall.evidence.timings import Note, Timings
 from unstall.model.cause import Cause
 from unstall.model.diagnosis import Verdict
-from unstall.model.finding import Confidence, Fact, Finding, Remedy
+from unstall.model.finding import Confidence, Finding, Remedy
 
 MUCH_BYTES = 100 << 20
 
