@@ -8,6 +8,10 @@ ranks.py                the hooks on what starts the ranks of a distributed trai
 notes.py                rare things, with the line of the user's code: an epoch that is too long, an iterator asked after its end
 words.py                last words: exceptions, with the sample that was being fetched
 failing.py              what was at hand when a batch failed: shapes of its samples, open files
+samples.py      digests of a worker's first batches
+keeping.py      iterators whose workers live on, though others were made since
+graphs.py       graphs of autograd that are kept from batch to batch
+datasets.py     what a worker's dataset holds, where the worker's memory grows
 unsendable.py           which object could not be sent to a new process
 leaving.py              ends without an exception: os._exit, signals that our own code sends, crashes in native code
 

@@ -6,7 +6,8 @@ import functools
 from time import perf_counter_ns, thread_time_ns
 
 from ..flight import layout
-from . import failing, leaving, words
+from . import datasets, failing, leaving, samples, words
+from .graphs import Graphs
 from .notes import Notes
 from .ranks import RankHooks, is_rank
 
@@ -54,20 +55,21 @@ class Hooks:
         record = self.record
         for name in ("_MapDatasetFetcher", "_IterableDatasetFetcher"):
             fetcher = getattr(module, name)
-            fetcher.fetch = _noted_fetch(record, fetcher.fetch)
+            fetcher.fetch = _noted_fetch(record, self.folder, fetcher.fetch)
 
     def worker(self, module: ModuleType) -> None:
         """A worker has a record of its own."""
         record, folder = self.record, self.folder
         loop = module._worker_loop
         names = loop.__code__.co_varnames[: loop.__code__.co_argcount]
-        place = names.index("worker_id")
+        place, seed = names.index("worker_id"), names.index("base_seed")
 
         @functools.wraps(loop)
         def _worker_loop(*arguments: Any, **options: Any) -> Any:
             try:
                 number = options["worker_id"] if "worker_id" in options else arguments[place]
                 record.open(folder, layout.WORKER, number)
+                record.slots[layout.ITERATOR_SEED] = options["base_seed"] if "base_seed" in options else arguments[seed]
                 leaving.watch_exit(record, folder)
             except Exception:  # noqa: BLE001
                 pass
@@ -89,6 +91,7 @@ class Hooks:
         import torch
 
         record, notes, is_training = self.record, self.notes, torch.is_grad_enabled
+        graphs = Graphs(notes)
         iterator, start = module._BaseDataLoaderIter, module.DataLoader._get_iterator
         following = iterator.__next__
 
@@ -100,6 +103,7 @@ class Hooks:
             slots[layout.STARTUP_NS] += spent
             slots[layout.ITERATORS] += 1
             notes.iterator_made(slots[layout.ITERATORS], spent / 1e9)
+            notes.workers_started(made, slots[layout.DELIVERED])
             return made
 
         @functools.wraps(following)
@@ -136,6 +140,7 @@ class Hooks:
             if yielded == expected + 1 and self._dataset_kind == MAP_STYLE:
                 notes.overrun(self, expected)
             slots[layout.PHASE] = layout.TRAINING if is_training() else layout.VALIDATION
+            graphs.tick(slots)
             return batch
 
         iterator._unstall_expected = layout.NO_LENGTH
@@ -290,7 +295,7 @@ def _note_end(slots: memoryview, notes: Notes, iterator: Any) -> None:
     iterator._unstall_ended = iterator._num_yielded
 
 
-def _noted_fetch(record: Record, fetch: Any) -> Any:
+def _noted_fetch(record: Record, folder: str, fetch: Any) -> Any:
     def noted(self: Any, possibly_batched_index: Any) -> Any:
         slots = record.slots
         began, computed = perf_counter_ns(), thread_time_ns()
@@ -313,7 +318,13 @@ def _noted_fetch(record: Record, fetch: Any) -> Any:
                     pass
             slots[layout.STAGE] = layout.IDLE
             raise
-        slots[layout.BATCHES] += 1
+        made = slots[layout.BATCHES]
+        if not made & (made - 1):  # 0, 1, 2, 4, 8, …: seldom
+            if made < layout.MOST_FIRST:
+                samples.note_first(slots, data)
+            if made != 1 and slots[layout.ROLE] == layout.WORKER:
+                datasets.note(folder, self.dataset, made)
+        slots[layout.BATCHES] = made + 1
         slots[layout.FETCHING_NS] += perf_counter_ns() - began
         slots[layout.FETCHING_CPU_NS] += thread_time_ns() - computed
         slots[layout.STAGE] = layout.IDLE

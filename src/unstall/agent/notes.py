@@ -7,6 +7,7 @@ import os
 import sys
 
 from . import words
+from .keeping import Kept
 
 MYPY = False
 if MYPY:
@@ -15,15 +16,16 @@ if MYPY:
     from typing import Any
 
 OFTEN = (4, 8, 16)  # iterators made: then it is worth a note where that happens
+FIRST_STREAMS = 4  # iterators over iterable datasets that are followed
 AGAIN_AND_AGAIN = 200  # empty epochs, or calls after the end of one
 _LIBRARIES = (os.path.dirname(os.__file__), os.path.dirname(os.path.abspath(__file__)))
 
 
 def _quietly(note: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(note)
-    def noted(*arguments: Any) -> None:
+    def noted(*arguments: Any, **options: Any) -> None:
         try:
-            note(*arguments)
+            note(*arguments, **options)
         except Exception:  # noqa: BLE001  a note is not worth an error in the training
             pass
 
@@ -36,6 +38,8 @@ class Notes:
     def __init__(self, folder: str) -> None:
         self.folder = folder
         self.made: dict[tuple[str, int, str], int] = {}
+        self.kept = Kept()
+        self.streams = 0
 
     @_quietly
     def iterator_made(self, count: int, seconds: float) -> None:
@@ -48,6 +52,31 @@ class Notes:
         if self.made and (count in OFTEN or seconds > 1):
             most = max(self.made, key=lambda one: self.made[one])
             self._write("iterators", most, count=count, seconds=seconds)
+
+    @_quietly
+    def workers_started(self, iterator: Any, delivered: int) -> None:
+        """An iterator has started workers: do those of earlier ones still live? And is it a stream that they share?"""
+        kept, workers, same = self.kept.add(iterator, delivered)
+        if workers:
+            what = "the same" if same else "alike"
+            self._write("kept-iterators", _user_place(sys._getframe()), count=kept, size=len(workers), what=what)
+        if iterator._dataset_kind and iterator._num_workers > 1 and self.streams < FIRST_STREAMS:
+            self.streams += 1
+            code = getattr(getattr(type(iterator._dataset), "__iter__", None), "__code__", None)
+            place = (code.co_filename, code.co_firstlineno, code.co_qualname) if code and is_users(code) else None
+            self._write(
+                "stream",
+                place or _user_place(sys._getframe()),
+                number=self.streams,
+                seed=iterator._base_seed,
+                count=iterator._num_workers,
+                what=type(iterator._dataset).__name__,
+            )
+
+    @_quietly
+    def graph(self, what: str, names: list[list[object]], **more: Any) -> None:
+        """A container or a variable keeps the graphs of earlier steps."""
+        self._write("graph", _user_place(sys._getframe()), what=what, names=names, **more)
 
     @_quietly
     def pickled(self, size: int, seconds: float, what: str) -> None:
@@ -67,25 +96,28 @@ class Notes:
         inner = getattr(sampler, "sampler", None)
         for one in (inner, sampler):
             code = getattr(getattr(type(one), "__iter__", None), "__code__", None)
-            if code is not None and _is_users(code):
+            if code is not None and is_users(code):
                 place = (code.co_filename, code.co_firstlineno, code.co_qualname)
                 self._write("overrun", place, expected=expected, what=type(one).__name__)
                 return
         self._write("overrun", _user_place(sys._getframe()), expected=expected, what=type(sampler).__name__)
 
-    def _write(self, kind: str, place: tuple[str, int, str] | None, **more: object) -> None:
+    def _write(self, kind: str, place: tuple[str, int, str] | None, number: int = 0, **more: object) -> None:
+        """Write a note. It replaces an earlier one of its kind and number."""
         told = {"kind": kind, "pid": os.getpid(), "place": list(place) if place else None, **more}
-        words.write(os.path.join(self.folder, f"{os.getpid()}-{kind}.note"), told)
+        name = f"{os.getpid()}-{kind}{number or ''}.note"
+        words.write(os.path.join(self.folder, name), told)
 
 
 def _user_place(frame: FrameType | None) -> tuple[str, int, str] | None:
     while frame is not None:
-        if _is_users(frame.f_code):
+        if is_users(frame.f_code):
             return os.path.abspath(frame.f_code.co_filename), frame.f_lineno, frame.f_code.co_qualname
         frame = frame.f_back
     return None
 
 
-def _is_users(code: CodeType) -> bool:
+def is_users(code: CodeType) -> bool:
+    """Whether a function is the user's own, not a library's."""
     file = code.co_filename
     return not (file.startswith(("<", *_LIBRARIES)) or "/site-packages/" in file or "/dist-packages/" in file)

@@ -21,6 +21,7 @@ arithmetic.py   loops that count in equal steps past their goal
 influence.py    what can still change in a loop
 ambiguity.py    can a regular expression match one text in exponentially many ways?
 apart.py        how two ranks that wait for each other have come apart
+kept_graphs.py  graphs of autograd that are kept from step to step
 found.py        what the other causes say of a stall
 stall.py        Stall: one end of the chain of waits, with all that is known about it
 """

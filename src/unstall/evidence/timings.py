@@ -84,6 +84,12 @@ class Note(msgspec.Struct, frozen=True, omit_defaults=True):
     seconds: float = 0.0
     size: int = 0
     endless: bool = False  # the source at that line shows a loop that nothing ends
+    factor: float = 0.0  # how many times longer a step takes than the first ones did
+    sure: bool = False  # it went on over several of the optimizer's steps
+    steps: int = 0  # between the two looks that were compared
+    more: int = 0  # what was added between them
+    shared_less: int = 0  # bytes that a worker does not share with others any more
+    bounded: bool = False  # the source shows that what grows is kept below some length
 
 
 class Timings(Evidence, frozen=True):
@@ -104,6 +110,10 @@ class Timings(Evidence, frozen=True):
     background: tuple[Background, ...] = ()
     notes: tuple[Note, ...] = ()
     blocked: float = 0.0  # the share of samples in which the training loop was kept from running by the GIL
+
+    def notes_of(self, kind: str) -> tuple[Note, ...]:
+        """All notes of a kind."""
+        return tuple(one for one in self.notes if one.kind == kind)
 
     def note(self, kind: str) -> Note | None:
         """The first note of a kind."""

@@ -15,6 +15,8 @@ launchers.py    the process that started a rank, and the other ranks
 manysamples.py  which sample of many a `__getitems__` is at
 locks.py        locks and their holders (semaphores.py, mutexes.py, filelocks.py)
 descriptors.py  pipes, FIFOs, sockets, files (network.py)
+streams.py      whether the workers of a stream have begun with the same batches
+growing.py      the line that makes a variable or a container grow
 memory.py       memory, /dev/shm, out-of-memory kills
 endings.py      how a supervised training ended, from what its processes left in the run's folder
 timings.py      where its time went, from its flight records

@@ -15,7 +15,7 @@ from unstall.evidence.timings import FIRST_ONLY, Note, Times
 from unstall.flight import layout
 from unstall.flight.reader import Beats
 from unstall.model.finding import Location
-from unstall.probes import procfs
+from unstall.probes import growing, procfs
 
 LARGEST_NOTE = 1 << 16
 
@@ -81,6 +81,10 @@ def _note(told: dict[str, Any]) -> Note:
     first_only = where is not None and told.get("kind") == "iterators" and _takes_the_first(where)
     if where and endless:
         where = msgspec.structs.replace(where, line=endless)
+    names = told.get("names") or []
+    if names:
+        made = told.get("kind") == "worker-copies"
+        where = (growing.made_at(names, pid) if made else growing.place_of(names, pid)) or where
     return Note(
         kind=str(told.get("kind")),
         pid=pid,
@@ -88,7 +92,13 @@ def _note(told: dict[str, Any]) -> Note:
         what=FIRST_ONLY if first_only else str(told.get("what", "")),
         count=int(told.get("count", told.get("expected", 0))),
         seconds=float(told.get("seconds", 0.0)),
-        size=int(told.get("size", 0)),
+        size=int(told.get("size", told.get("grown", 0))),
+        factor=float(told.get("factor", 0.0)),
+        sure=bool(told.get("sure")),
+        steps=int(told.get("batches", 0)),
+        more=int(told.get("more", 0)),
+        shared_less=int(told.get("shared_less", 0)),
+        bounded=growing.is_bounded(names),
         endless=endless is not None,
     )
 

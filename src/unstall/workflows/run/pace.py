@@ -6,10 +6,10 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from unstall.evidence.timings import Times, Timings
+from unstall.evidence.timings import Note, Times, Timings
 from unstall.flight import layout
 from unstall.flight.reader import Beats
-from unstall.probes import procfs, timings
+from unstall.probes import procfs, streams, timings
 from unstall.probes.costs import Costs, CostSampler
 
 MARK_S = 2.5  # between two readings of the clocks
@@ -30,6 +30,7 @@ class Pace:
     workers: list[int] = field(default_factory=list)
     next_look: float = 0.0
     pause: float = FIRST_LOOK_S
+    repeated: Note | None = None  # a stream that all workers begin with the same batches
     _delays: dict[int, float] = field(default_factory=dict)
     _delayed: float = 0.0
 
@@ -45,6 +46,7 @@ class Pace:
         self.workers = [one.pid for one in records.values() if one.is_worker and one.count(layout.PARENT) == loop.pid]
         self.workers = [pid for pid in self.workers if procfs.stat(pid) is not None]
         self._note_delays(self.workers or [loop.pid])
+        self.repeated = self.repeated or streams.repeated(str(self.folder), records)
         times = timings.times(records, loop, now - self.began, self._delayed)
         self.marks = [*self.marks[-200:], (now, times)]
         return True
@@ -111,5 +113,5 @@ class Pace:
             samples=costs.makers.samples if costs else 0,
             background=costs.background if costs else (),
             blocked=costs.blocked if costs else 0.0,
-            notes=timings.notes(str(self.folder)),
+            notes=(*timings.notes(str(self.folder)), *([self.repeated] if self.repeated else ())),
         )
