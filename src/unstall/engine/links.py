@@ -5,6 +5,7 @@ from __future__ import annotations
 from unstall.engine.waits import WaitReader
 from unstall.evidence.loaders import Loader
 from unstall.evidence.locks import Holder, Lock
+from unstall.evidence.objects import Object
 from unstall.evidence.processes import Process
 from unstall.evidence.stacks import Stack
 from unstall.evidence.stall import FINITE, Kind, Wait
@@ -25,6 +26,11 @@ _JOB_LOOPS = (  # where the threads of a pool wait for their next job
     ("multiprocessing/pool.py", "worker"),
 )
 _POOL_LOOPS = (("multiprocessing/pool.py", "worker"), ("concurrent/futures/process.py", "_process_worker"))
+_HELPERS = (  # threads of the standard library that complete futures
+    ("concurrent/futures/process.py", "run"),
+    ("asyncio/unix_events.py", "_do_waitpid"),
+    ("asyncio/base_events.py", "run_forever"),
+)
 _MESSAGES = ("multiprocessing/queues.py", "multiprocessing/connection.py", "multiprocessing/synchronize.py")
 
 
@@ -203,7 +209,12 @@ class GraphBuilder:
         """A wait on an object of the process itself: whoever can end it is one of its other threads."""
         target = self.graph.add(Node(f"inner:{thread.tid}", "object", wait.text))
         self._edge(me, target, "", wait.source)
-        for other in self.feeders(thread):
+        if wait.object is not None and wait.object.threads:
+            for tid in wait.object.threads:
+                if self.reader.threads.get(tid):
+                    self._edge(target, thread_node(tid), "the end of", "the thread's own object")
+            return
+        for other in self.feeders(thread, wait):
             self._edge(
                 target, thread_node(other.tid), "perhaps ended by", "the only threads that could", Grade.INFERRED
             )
@@ -224,18 +235,32 @@ class GraphBuilder:
                 continue
             if not stack.frames or is_servant(stack) or self.waits[thread.tid].kind is Kind.INDEX:
                 continue
+            if wait.object is not None and wait.object.searched and thread.tid not in wait.object.enders:
+                continue
             source = "the processes that share it"
             self._edge(target, thread_node(thread.tid), "perhaps ended by", source, Grade.INFERRED)
 
-    def feeders(self, thread: Thread) -> list[Thread]:
-        """The other Python threads of a process that do work of their own."""
+    def feeders(self, thread: Thread, wait: Wait) -> list[Thread]:
+        """The other Python threads of a process that do work of their own, and may end a wait."""
         found = []
         for other in self.reader.threads.of(thread.pid):
             stack = self.reader.stacks.get(other.tid)
             if other.tid == thread.tid or stack is None or not stack.frames or is_servant(stack):
                 continue
-            found.append(other)
+            if wait.object is None or self._may_end(wait.object, stack):
+                found.append(other)
         return sorted(found, key=lambda one: self.waits[one.tid].kind not in FINITE)
+
+    def _may_end(self, one: Object, stack: Stack) -> bool:
+        """Whether a thread may end the wait on an object: its code does such things, or it is a pool's."""
+        if not one.searched:
+            return True
+        if stack.tid in self.reader.objects.waiting_with(one):
+            return False
+        if stack.tid in one.enders:
+            return True
+        pooled = any(stack.find(*loop) for loop in (*_JOB_LOOPS, *_HELPERS))
+        return pooled and one.sort in ("future", "coroutine")
 
 
 def is_servant(stack: Stack) -> bool:

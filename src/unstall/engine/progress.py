@@ -21,7 +21,9 @@ def batches_move(reader: WaitReader) -> bool:
 def is_passing(reader: WaitReader, stall: Stall) -> bool:
     """Whether somebody on the way only happened to wait in the last look: his own code went on before."""
     for wait in stall.passed:
-        stack = reader.stacks.get(wait.tid)
+        stack, thread = reader.stacks.get(wait.tid), reader.threads.get(wait.tid)
+        if wait.prints and thread is not None and not thread.still:
+            return True  # somebody reads what it prints
         if stack is not None and wait.kind not in FINITE and any(one.user and one.moved for one in stack.frames):
             return not _goes_in_circles(reader, stack)
     return False
@@ -76,7 +78,7 @@ def ends_by_itself(stall: Stall) -> bool:
         return any(one.limit_s is not None for one in stall.cycle)
     if stall.wait.kind in FINITE:
         return True
-    if stall.beyond is not None and stall.beyond.kind is Kind.RUNNING:
+    if stall.beyond is not None and (stall.beyond.kind is Kind.RUNNING or (stall.wait.prints and stall.beyond.ends)):
         return True
     if stall.wait.limit_s is not None:
         return True

@@ -9,6 +9,7 @@ from unstall.evidence.descriptors import Descriptor, Descriptors
 from unstall.evidence.loaders import Loaders
 from unstall.evidence.locks import Locks
 from unstall.evidence.motion import waits_again
+from unstall.evidence.objects import Objects
 from unstall.evidence.processes import Processes
 from unstall.evidence.stacks import Stack, Stacks
 from unstall.evidence.stall import Kind, Wait
@@ -31,6 +32,16 @@ _IN_KERNEL = (  # a piece of wchan's text; the only hint where the system call i
     ("wait_woken", Kind.UNKNOWN, "data from a socket"),
 )
 _RENEWABLE = {Kind.SHARED_LOCK, Kind.THREAD_LOCK, Kind.CONDITION, Kind.FUTURE, Kind.QUEUE, Kind.JOIN}
+_OF_OBJECTS = {  # what the objects of Python's own modules make of a wait on them
+    "thread": Kind.JOIN,
+    "threads-at-exit": Kind.JOIN,
+    "process": Kind.CHILD,
+    "future": Kind.FUTURE,
+    "event": Kind.CONDITION,
+    "condition": Kind.CONDITION,
+    "barrier": Kind.CONDITION,
+    "queue-join": Kind.CONDITION,
+}
 _HELD_BY_NOBODY = {"process-condition": Kind.CONDITION, "simple-queue": Kind.QUEUE}
 
 
@@ -44,15 +55,24 @@ class WaitReader:
         self.locks = bundle.get(Locks) or Locks()
         self.descriptors = bundle.get(Descriptors) or Descriptors()
         self.loaders = bundle.get(Loaders) or Loaders()
+        self.objects = bundle.get(Objects) or Objects()
         self.code = bundle.get(Code) or Code()
 
     def of(self, thread: Thread) -> Wait:
         """What a thread waits for, or does."""
         stack = self.stacks.get(thread.tid)
-        wait = self._of(thread, stack)
+        wait = self._with_object(self._of(thread, stack))
         if wait.limit_s is None or stack is None or wait.kind not in _RENEWABLE:
             return wait
         return msgspec.structs.replace(wait, renewed=waits_again(stack, self.code))
+
+    def _with_object(self, wait: Wait) -> Wait:
+        """A wait on an object of Python's own modules, with that object."""
+        one = self.objects.of(wait.tid)
+        if one is None or _OF_OBJECTS.get(one.sort) is not wait.kind:
+            return wait
+        child = one.child if one.child is not None and self.processes.get(one.child) else wait.child
+        return msgspec.structs.replace(wait, object=one, text=one.label, child=child)
 
     def _of(self, thread: Thread, stack: Stack | None) -> Wait:
         process = self.processes.get(thread.pid)
@@ -64,6 +84,7 @@ class WaitReader:
             self._loader(thread, stack)
             or self._lock(thread, stack)
             or self._busy(thread)
+            or self._event_loop(thread)
             or self._standard_library(thread, stack)
             or self._kernel(thread, stack)
         )
@@ -108,6 +129,16 @@ class WaitReader:
             share = f"{thread.cpu_share:.0%} of a core"
             return self._wait(thread, Kind.RUNNING, f"nothing: it computes ({share})", "CPU time")
         return None
+
+    def _event_loop(self, thread: Thread) -> Wait | None:
+        """An event loop that only another thread of its own process could wake: it watches nothing else."""
+        one = self.objects.of(thread.tid)
+        if one is None or one.sort != "coroutine" or thread.last.syscall not in _POLLS:
+            return None
+        if one.watches != 0:
+            return None
+        source = "its stack, and the descriptors that its event loop watches"
+        return self._wait(thread, Kind.FUTURE, one.label, source, limit_s=thread.wakes_in_s, object=one)
 
     def _standard_library(self, thread: Thread, stack: Stack | None) -> Wait | None:
         """Waits that Python's own modules express with private locks."""

@@ -10,6 +10,7 @@ import msgspec
 from unstall.evidence.descriptors import Descriptor, Opening
 from unstall.evidence.loaders import Loader, Worker
 from unstall.evidence.locks import Lock
+from unstall.evidence.objects import Object
 from unstall.evidence.processes import Process
 from unstall.evidence.stacks import Frame, Stack
 from unstall.evidence.threads import Thread
@@ -68,8 +69,14 @@ class Wait(msgspec.Struct, frozen=True):
     opening: Opening | None = None
     loader: Loader | None = None
     child: int | None = None
+    object: Object | None = None
     limit_s: float | None = None  # the kernel ends it by itself after this time
     renewed: bool = False  # … and the code around it waits again, without an end
+
+    @property
+    def prints(self) -> bool:
+        """It waits until somebody reads what it prints."""
+        return self.kind is Kind.PIPE_WRITE and self.descriptor is not None and self.descriptor.fd in (1, 2)
 
     @property
     def ends(self) -> bool:

@@ -13,6 +13,7 @@ import msgspec
 from unstall.evidence.descriptors import CheckedFile, Descriptors
 from unstall.evidence.loaders import Loaders
 from unstall.evidence.locks import Lock, Locks
+from unstall.evidence.objects import Objects
 from unstall.evidence.stacks import Frame, Stack, Stacks
 from unstall.evidence.threads import Thread, Threads
 from unstall.model.bundle import Bundle
@@ -36,9 +37,10 @@ from unstall.probes.descriptors import DescriptorProbe
 from unstall.probes.loaders import LoaderWatcher
 from unstall.probes.moment import begin_look
 from unstall.probes.mutexes import Mutexes
+from unstall.probes.objects import ObjectProbe
 from unstall.probes.python.memory import ProcessMemory, Unreadable
 from unstall.probes.samples import SampledStack
-from unstall.probes.stacks import StackSampler
+from unstall.probes.stacks import StackSampler, is_user_code
 from unstall.probes.threads import ThreadWatcher
 
 SPAN_S = 1.8  # how long to watch
@@ -112,6 +114,8 @@ class Collection:
         descriptors = msgspec.structs.replace(descriptors, checked=tuple(checkedfiles.collect(waiting)))
         hidden = [one for one in threads if one.hidden][:MOST_BLOCKED]
         locks = self._locks(blocked, hidden, last_stacks)
+        objects = ObjectProbe(self.stacks.interpreters, last_stacks, self._is_user_code).collect(blocked, locks)
+        waited_on = Objects(tuple(objects))
         stacks = self.stacks.finish()
         threads = tuple(self._with_native_names(one, stacks) for one in threads)
         loaders = self.loaders.finish()
@@ -126,6 +130,7 @@ class Collection:
             Threads(threads, round(self.span_s, 3)),
             Stacks(stacks, round(self.span_s, 3)),
             Locks(tuple(locks)),
+            waited_on,
             descriptors,
             loaders,
             functions,
@@ -159,6 +164,9 @@ class Collection:
         found += filelocks.collect(blocked) + filelocks.collect_hidden(hidden)
         found += polledlocks.collect(known, stacks, procfs.file_locks())
         return found
+
+    def _is_user_code(self, pid: int, file: str) -> bool:
+        return is_user_code(file, self.stacks.scripts.get(pid, ""))
 
     def _with_native_names(self, thread: Thread, stacks: tuple[Stack, ...]) -> Thread:
         """The native functions of a thread that computes in one and the same Python instruction.

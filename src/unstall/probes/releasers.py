@@ -44,22 +44,37 @@ def _last_name(label: str) -> str:
 
 def _may_release(stack: SampledStack, blocks: set[str]) -> bool:
     """Whether the functions on a stack, or those that they call, release something, or are blocks of such a name."""
+    return _leads_to(stack, {"release"}, blocks, _DEPTH)
+
+
+def may_call(stack: SampledStack, names: set[str]) -> bool:
+    """Whether the functions on a stack, or those that they call, call something of these names.
+
+    True where the user's code on it can't be read; a thread that only runs library code is taken to serve others.
+    """
+    unread = [one for one in stack.frames if one.user and tree_of(stack.pid, one) is None]
+    return bool(unread) or _leads_to(stack, names, set(), 2 * _DEPTH)
+
+
+def _leads_to(stack: SampledStack, names: set[str], blocks: set[str], depth: int) -> bool:
     seen: set[int] = set()
     trees = [tree_of(stack.pid, frame) for frame in stack.frames[:16]]
-    return any(_reaches(stack.pid, tree, blocks, seen, _DEPTH) for tree in trees if tree is not None)
+    return any(_reaches(stack.pid, tree, names, blocks, seen, depth) for tree in trees if tree is not None)
 
 
-def _reaches(pid: int, tree: ast.AST, blocks: set[str], seen: set[int], depth: int) -> bool:
+def _reaches(pid: int, tree: ast.AST, wanted: set[str], blocks: set[str], seen: set[int], depth: int) -> bool:
     if id(tree) in seen or len(seen) > _MOST_FUNCTIONS:
         return False
     seen.add(id(tree))
     called = syntax.calls(tree)
-    if any(syntax.called_name(one) == "release" for one in called):
+    if any(syntax.called_name(one) in wanted for one in called):
         return True
     items = [item.context_expr for node in ast.walk(tree) if isinstance(node, ast.With) for item in node.items]
     if any(ast.unparse(one).rpartition(".")[2] in blocks for one in items):
         return True
     names = {syntax.called_name(one) for one in called} if depth else set()
     return any(
-        _reaches(pid, inner, blocks, seen, depth - 1) for name in sorted(names) for inner in functions_named(pid, name)
+        _reaches(pid, inner, wanted, blocks, seen, depth - 1)
+        for name in sorted(names)
+        for inner in functions_named(pid, name)
     )

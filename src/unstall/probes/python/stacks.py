@@ -131,6 +131,10 @@ class Frame:
                 found.append(manager)
         return found
 
+    def value_stack(self) -> list[Ref]:
+        """The objects that the frame's expressions are at work on; of a coroutine, what it awaits is among them."""
+        return [Ref(address, self._heap) for address in self._slots[len(self.code.local_kinds) :] if address]
+
     def walks(self) -> list[tuple[Ref, int]]:
         """The objects that `for` loops of this frame go over by index, and the next index of each.
 
@@ -209,9 +213,9 @@ class StackReader:
         return frames
 
     def read_suspended(self, generator: Ref) -> Frame | None:
-        """The frame of a generator that waits at a `yield`; None for other objects, or if it has ended."""
+        """The frame of a generator or coroutine that waits; None for other objects, or if it has ended."""
         kind = generator.kind
-        if not kind.is_builtin("generator"):
+        if not (kind.is_builtin("generator") or kind.is_builtin("coroutine")):
             return None
         # The frame is the last part of the object; only its variables come behind the type's basic size.
         address = generator.address + kind.basic_size - self.layout.frame_localsplus
