@@ -31,7 +31,7 @@ class Program:
     cause: str | None
     sample: int | str | None
     verdicts: tuple[str, ...]
-    watched: str  # "steps" where its training steps tell, "run" where `unstall run` does; else it is looked into
+    watched: str  # "steps" where its training steps tell, "run" where `unstall run` does; "left over"; else it is looked into
     guilty: tuple[tuple[str, int], ...]
 
     @property
@@ -146,11 +146,23 @@ def _wait_for(process: subprocess.Popen[bytes], listener: int, log: Path) -> Non
     raise AssertionError(f"the program did not announce itself: {log.read_text()[-2000:]}")
 
 
+def left_over(process: subprocess.Popen[bytes]) -> int:
+    """A process that a program has left behind; waits for the program's end."""
+    process.wait(START_LIMIT_S)
+    return next(pid for pid in _session(process.pid) if pid != process.pid)
+
+
 def kill_session(session: int) -> None:
     """Kill every process of a session that this module started, stopped ones too."""
+    for pid in _session(session):
+        with contextlib.suppress(OSError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def _session(session: int) -> Iterator[int]:
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             with contextlib.suppress(OSError, IndexError, ValueError):
                 fields = (entry / "stat").read_text().rsplit(")", 1)[1].split()
                 if int(fields[3]) == session:
-                    os.kill(int(entry.name), signal.SIGKILL)
+                    yield int(entry.name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from unstall.engine.waits import WaitReader
 from unstall.evidence.loaders import Loader
 from unstall.evidence.locks import Holder, Lock
-from unstall.evidence.objects import Object
+from unstall.evidence.objects import Object, exits
 from unstall.evidence.processes import Process
 from unstall.evidence.stacks import Stack
 from unstall.evidence.stall import FINITE, Kind, Wait
@@ -43,7 +43,7 @@ def role_of(reader: WaitReader, pid: int, tid: int | None = None) -> str:
     """What a thread is in the training: "main", "worker 2", "thread 'prefetch' of main", or a program's name."""
     worker = reader.loaders.worker_of(pid)
     process = reader.processes.get(pid)
-    if pid == reader.processes.root:
+    if pid == reader.processes.root and not (process and process.fetches):
         role = "main"
     elif worker is not None and worker.number is not None:
         role = f"worker {worker.number}"
@@ -245,7 +245,7 @@ class GraphBuilder:
         found = []
         for other in self.reader.threads.of(thread.pid):
             stack = self.reader.stacks.get(other.tid)
-            if other.tid == thread.tid or stack is None or not stack.frames or is_servant(stack):
+            if other.tid == thread.tid or stack is None or not stack.frames or is_servant(stack) or exits(stack):
                 continue
             if wait.object is None or self._may_end(wait.object, stack):
                 found.append(other)

@@ -65,8 +65,9 @@ class Objects(Evidence, frozen=True):
 
 def exits(stack: Stack | None) -> bool:
     """Whether a Python is on its way out: its main program has ended, and it waits for what it has started."""
-    return stack is not None and not any(stack.user_frames()) and _ends_interpreter(stack)
-
-
-def _ends_interpreter(stack: Stack) -> bool:
-    return bool(stack.find("/threading.py", "_shutdown") or stack.find("multiprocessing/util.py", "_exit_function"))
+    for frame in stack.frames if stack is not None else ():
+        if frame.user:
+            return False
+        if frame.calls("/threading.py", "_shutdown") or frame.calls("multiprocessing/util.py", "_exit_function"):
+            return True
+    return False

@@ -114,7 +114,8 @@ class Collection:
         descriptors = msgspec.structs.replace(descriptors, checked=tuple(checkedfiles.collect(waiting)))
         hidden = [one for one in threads if one.hidden][:MOST_BLOCKED]
         locks = self._locks(blocked, hidden, last_stacks)
-        objects = ObjectProbe(self.stacks.interpreters, last_stacks, self._is_user_code).collect(blocked, locks)
+        alive = frozenset(one.tid for one in threads)
+        objects = ObjectProbe(self.stacks.interpreters, last_stacks, alive, self._is_user_code).collect(blocked, locks)
         waited_on = Objects(tuple(objects))
         stacks = self.stacks.finish()
         threads = tuple(self._with_native_names(one, stacks) for one in threads)

@@ -69,6 +69,7 @@ class ObjectProbe:
 
     interpreters: dict[int, Interpreter]
     stacks: dict[int, SampledStack]
+    alive: frozenset[int]  # threads; one that has ended may have left a stack
     is_user_code: Callable[[int, str], bool]
 
     def collect(self, blocked: list[Thread], locks: list[Lock]) -> Iterator[Object]:
@@ -102,8 +103,8 @@ class ObjectProbe:
         if names is None:
             return one
         pids = shared.sharers if shared is not None else (one.pid,)
-        others = [other for other in self.stacks.values() if other.pid in pids and other.tid != one.tid]
-        found = [other.tid for other in others if may_call(other, names)]
+        others = [other for other in self.stacks.values() if other.pid in pids and other.tid in self.alive]
+        found = [other.tid for other in others if other.tid != one.tid and may_call(other, names)]
         identity = shared.id if shared is not None else one.id
         return msgspec.structs.replace(one, id=identity, enders=tuple(found), searched=True)
 

@@ -35,7 +35,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from unstall.evidence.enders import lost_in_fork, nobody_else
-from unstall.evidence.objects import Objects, exits
+from unstall.evidence.leaving import leaver
+from unstall.evidence.objects import Objects
 from unstall.evidence.processes import Processes
 from unstall.evidence.stacks import Stacks
 from unstall.evidence.stall import Kind, Stall
@@ -60,8 +61,10 @@ def from_waits(stall: Stall, objects: Objects, processes: Processes, stacks: Sta
     one = stall.wait.object
     if stall.wait.kind is not Kind.CONDITION or one is None or one.sort not in _CALLS or stall.wait.ends:
         return
-    if stall.frame is None or not nobody_else(stall, objects) or any(exits(stacks.get(w.tid)) for w in stall.passed):
+    if stall.frame is None or not nobody_else(stall, objects) or leaver(stall, stacks):
         return
+    if stall.in_main and stall.process.fetches:
+        return  # its main process has died: who is missing may have gone with it
     shared = stall.wait.lock is not None
     if not shared and lost_in_fork(stall, processes, stacks):
         return

@@ -22,6 +22,8 @@ _NO_SHIMS = 255
 _SLOTS_AT_ONCE = 56
 _BELOW = 8192
 _FIRST_IN_CHUNK = (24, 32)  # where the first frame of a chunk of the data stack begins, within its page
+_STATE_BEFORE_FRAME = 5  # a generator's state is a byte, with four of padding before its frame
+_ENDED = (1, 4)  # FRAME_COMPLETED, FRAME_CLEARED: what is left of such a frame means nothing
 _EXITS = ("__exit__", "__aexit__")
 
 RawFrame: TypeAlias = tuple[int, bytes, int]  # address, the memory around it, where in that it begins
@@ -219,6 +221,8 @@ class StackReader:
             return None
         # The frame is the last part of the object; only its variables come behind the type's basic size.
         address = generator.address + kind.basic_size - self.layout.frame_localsplus
+        if self.memory.u8(address - _STATE_BEFORE_FRAME) in _ENDED:
+            return None
         start, data = self._span(address, [])
         at = address - start
         code = self._codes.code_at(_word(data, at + self.layout.frame_code))

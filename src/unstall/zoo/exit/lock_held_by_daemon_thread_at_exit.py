@@ -21,7 +21,7 @@ class Library:
         self.mutex = ctypes.create_string_buffer(64)
         self.c.pthread_mutex_init(self.mutex, None)
         ending = ctypes.cast(self.c.pthread_mutex_lock, ctypes.c_void_p)
-        self.c.__cxa_atexit(ending, self.mutex, None)
+        getattr(self.c, "__cxa_atexit")(ending, self.mutex, None)
 
     def read_forever(self, begun):
         self.c.pthread_mutex_lock(self.mutex)

@@ -17,7 +17,7 @@ class MemoryWatch(threading.Thread):
         super().__init__(name="memory")
         self.every = every
         self.stopped = False
-        self.peaks = []
+        self.peaks = [0]
 
     def run(self):
         while not self.stopped:

@@ -15,7 +15,12 @@ from unstall.zoo import announce
 class Writer:
     def __init__(self):
         self.waiting = queue.Queue()
+        threading.excepthook = self.report
         threading.Thread(target=self.run, daemon=True).start()
+
+    def report(self, failure):
+        print(failure.exc_value, flush=True)
+        announce()
 
     def run(self):
         while True:
@@ -24,7 +29,6 @@ class Writer:
             self.waiting.task_done()
 
     def finish(self):
-        announce()
         self.waiting.join()  # stalls here
 
 
