@@ -25,5 +25,7 @@ def _is_main(program: Program) -> bool:
     [pytest.param(one, id=one.name, marks=() if _is_main(one) else pytest.mark.long) for one in programs()],
 )
 def test_what_is_said_of_it(program: Program) -> None:
+    if not program.can_run:
+        pytest.skip(f"{program.needs} is not installed")
     diagnosis = judge(observe(program))
     assert problems(program, diagnosis) == [], f"{diagnosis.verdict}: {diagnosis.summary}"

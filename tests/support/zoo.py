@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import ctypes
+import importlib.util
 import os
 import select
 import signal
@@ -33,6 +34,12 @@ class Program:
     verdicts: tuple[str, ...]
     watched: str  # "steps" where its training steps tell, "run" where `unstall run` does; "left over"; else it is looked into
     guilty: tuple[tuple[str, int], ...]
+    needs: str = ""
+
+    @property
+    def can_run(self) -> bool:
+        """What it needs is installed."""
+        return not self.needs or importlib.util.find_spec(self.needs) is not None
 
     @property
     def name(self) -> str:
@@ -48,7 +55,7 @@ def programs() -> list[Program]:
         fields = dict(
             line.split(":", 1)
             for line in doc.splitlines()
-            if line.startswith(("cause:", "sample:", "verdict:", "watched:"))
+            if line.startswith(("cause:", "sample:", "verdict:", "watched:", "needs:"))
         )
         if "cause" not in fields:
             continue
@@ -62,6 +69,7 @@ def programs() -> list[Program]:
                 verdicts=tuple(one.strip() for one in fields.get("verdict", "").split(",") if one.strip()),
                 watched=fields.get("watched", "").strip(),
                 guilty=tuple(_guilty(path, text)),
+                needs=fields.get("needs", "").strip(),
             )
         )
     return found
@@ -147,9 +155,9 @@ def _wait_for(process: subprocess.Popen[bytes], listener: int, log: Path) -> Non
 
 
 def left_over(process: subprocess.Popen[bytes]) -> int:
-    """A process that a program has left behind; waits for the program's end."""
+    """The last process that a program has left behind; waits for the program's end."""
     process.wait(START_LIMIT_S)
-    return next(pid for pid in _session(process.pid) if pid != process.pid)
+    return max(pid for pid in _session(process.pid) if pid != process.pid)
 
 
 def kill_session(session: int) -> None:

@@ -36,6 +36,7 @@ _OF_OBJECTS = {  # what the objects of Python's own modules make of a wait on th
     "thread": Kind.JOIN,
     "threads-at-exit": Kind.JOIN,
     "process": Kind.CHILD,
+    "import": Kind.THREAD_LOCK,
     "future": Kind.FUTURE,
     "event": Kind.CONDITION,
     "condition": Kind.CONDITION,

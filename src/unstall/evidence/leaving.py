@@ -20,10 +20,21 @@ _ASKS = {"is_set", "wait"}
 
 def leaver(stall: Stall, stacks: Stacks) -> Wait | None:
     """The wait of the main thread of the same process, which has nothing left to do but to wait for this one."""
-    if stall.wait.tid == stall.wait.pid:
+    return next((wait for wait in _mains(stall) if exits(stacks.get(wait.tid))), None)
+
+
+def frameless(stall: Stall, stacks: Stacks) -> Wait | None:
+    """The wait of the main thread of the same process, if that runs no Python code any more, while this one does."""
+    if stall.stack is None or not stall.stack.frames:
         return None
-    waits = (wait for wait in stall.passed if wait.pid == stall.wait.pid and wait.tid == wait.pid)
-    return next((wait for wait in waits if exits(stacks.get(wait.tid))), None)
+    return next((wait for wait in _mains(stall) if stacks.get(wait.tid) is None), None)
+
+
+def _mains(stall: Stall) -> list[Wait]:
+    """The waits on the way of the main thread of the stall's process; none where the stall is in that thread."""
+    if stall.wait.tid == stall.wait.pid:
+        return []
+    return [wait for wait in stall.passed if wait.pid == stall.wait.pid and wait.tid == wait.pid]
 
 
 def goes_on_for_ever(stall: Stall, stacks: Stacks, code: Code) -> tuple[Confidence, str] | None:

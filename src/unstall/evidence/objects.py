@@ -23,8 +23,8 @@ class Place(msgspec.Struct, frozen=True, omit_defaults=True):
 class Object(msgspec.Struct, frozen=True, omit_defaults=True):
     """What one thread waits on.
 
-    `sort` is one of event, condition, barrier, queue-join, queue-get, future, coroutine, thread, process, and threads-at-exit:
-    the threads that the interpreter waits for before it ends.
+    `sort` is one of event, condition, barrier, queue-join, queue-get, future, coroutine, thread,
+    process, import (of the same module, by `threads`), and threads-at-exit: the threads that the interpreter waits for before it ends.
     """
 
     pid: int

@@ -167,6 +167,11 @@ class Stall(Evidence, frozen=True):
         return self.worker is None or not self.worker.moved
 
     @property
+    def imports(self) -> bool:
+        """It waits for another thread's import of the same module."""
+        return self.wait.object is not None and self.wait.object.sort == "import"
+
+    @property
     def fetching(self) -> bool:
         """It happens while a sample or batch is made."""
         return self.worker is not None and self.worker.stage in ("fetching", "collating")

@@ -155,7 +155,7 @@ class Collection:
         return memories
 
     def _locks(self, blocked: list[Thread], hidden: list[Thread], stacks: dict[int, SampledStack]) -> list[Lock]:
-        known = [one for one in blocked if one.tid in stacks]
+        known = [one for one in blocked if one.tid in stacks or one.tid == one.pid]  # a Python's end shows no frames
         interpreters = self.stacks.interpreters
         found = semaphores.collect(known, interpreters, stacks)
         shared = {tid for lock in found for tid in lock.waiters}

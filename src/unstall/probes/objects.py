@@ -16,6 +16,7 @@ from unstall.probes.python.memory import Unreadable
 from unstall.probes.python.objects import Ref
 from unstall.probes.releasers import may_call
 from unstall.probes.samples import SampledFrame, SampledStack
+from unstall.probes.semaphores import native_id
 
 _INNER_FRAMES = 8
 _MEMORYVIEW_BUFFER = 56  # where a memoryview keeps the address of its memory
@@ -28,6 +29,7 @@ _ENDS = {  # what ends a wait: methods that another thread calls
     "coroutine": {"call_soon_threadsafe", "run_coroutine_threadsafe", "set_result", "set_exception", "cancel"},
 }
 _SORTS = (  # innermost first: an event is a condition inside, and a barrier, too
+    ("importlib._bootstrap>", "_ModuleLock.acquire", "import"),
     ("/threading.py", "Thread.join", "thread"),
     ("/threading.py", "_shutdown", "threads-at-exit"),
     ("/threading.py", "Event.wait", "event"),
@@ -50,6 +52,7 @@ _SORTS = (  # innermost first: an event is a condition inside, and a barrier, to
     ("multiprocessing/synchronize.py", "Condition.wait", "condition"),
 )
 _LABELS = {
+    "import": "an import that another thread has begun",
     "thread": "a thread to end",
     "threads-at-exit": "the threads of the program that are no daemons to end",
     "event": "an event to be set",
@@ -135,6 +138,8 @@ def _described(one: Object, frame: SampledFrame, interpreter: Interpreter) -> Ob
     if one.sort == "thread":
         tid = _number(me, "_native_id")
         return msgspec.structs.replace(made, threads=(tid,) if tid else ())
+    if one.sort == "import":
+        return _import(made, me, interpreter)
     if one.sort == "process":
         return msgspec.structs.replace(made, child=_number(me, "pid"))
     if one.sort == "barrier":
@@ -142,6 +147,15 @@ def _described(one: Object, frame: SampledFrame, interpreter: Interpreter) -> Ob
     if one.sort == "queue-join":
         return msgspec.structs.replace(made, unfinished=_number(me, "unfinished_tasks"))
     return made
+
+
+def _import(one: Object, lock: Ref, interpreter: Interpreter) -> Object:
+    """An import that waits for another one of the same module, and the thread that began that one."""
+    owner, name = _number(lock, "owner"), lock.attribute("name")
+    text = name.value() if name is not None else None
+    label = f"the import of `{text}`, which another thread has begun" if isinstance(text, str) else one.label
+    tid = native_id(interpreter, owner) if owner else None
+    return msgspec.structs.replace(one, label=label, threads=(tid,) if tid else (), searched=owner is not None)
 
 
 def _number(ref: Ref, name: str) -> int | None:

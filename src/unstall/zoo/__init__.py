@@ -6,6 +6,7 @@ Each program is an ordinary training script. Its docstring says what happens, an
     sample: 20                     the sample that never ends (only where the stall has a map-style sample)
     watched: run                   it is seen by `unstall run`; "steps": in its training steps; "left over": a look at
                                    what is left when it has ended; else by a look at it
+    needs: tokenizers              a package without which it can't run
     verdict: progressing, slow     the verdicts that are right (a stuck program without it: stalled)
 
 The guilty line carries the comment `# stalls here`. Tests read these; the diagnosis never does.

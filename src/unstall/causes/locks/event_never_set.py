@@ -35,7 +35,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from unstall.evidence.enders import lost_in_fork, nobody_else
-from unstall.evidence.leaving import leaver
+from unstall.evidence.leaving import frameless, leaver
 from unstall.evidence.objects import Objects
 from unstall.evidence.processes import Processes
 from unstall.evidence.stacks import Stacks
@@ -61,7 +61,7 @@ def from_waits(stall: Stall, objects: Objects, processes: Processes, stacks: Sta
     one = stall.wait.object
     if stall.wait.kind is not Kind.CONDITION or one is None or one.sort not in _CALLS or stall.wait.ends:
         return
-    if stall.frame is None or not nobody_else(stall, objects) or leaver(stall, stacks):
+    if stall.frame is None or not nobody_else(stall, objects) or leaver(stall, stacks) or frameless(stall, stacks):
         return
     if stall.in_main and stall.process.fetches:
         return  # its main process has died: who is missing may have gone with it

@@ -1,9 +1,11 @@
-"""A daemon thread is inside a library, which holds its own lock, when Python ends. The library's last act needs it.
+"""A daemon thread is inside a query, which holds the database's lock, and waits there for the training to ask for
+more rows. The training has ended, and closes the database.
 
 cause: lock-held-by-daemon-thread-at-exit
 """
 
-import ctypes
+import atexit
+import sqlite3
 import threading
 import time
 
@@ -12,33 +14,41 @@ from torch import nn
 
 from unstall.zoo import announce
 
+COUNT = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT seen(x) FROM n) SELECT count(*) FROM n"
 
-class Library:
-    """A C library with one mutex: it is taken by every call, and once more when the program ends."""
+
+class Statistics:
+    """Counts in the background, a hundred rows for each step; closed at the exit."""
 
     def __init__(self):
-        self.c = ctypes.CDLL(None)
-        self.mutex = ctypes.create_string_buffer(64)
-        self.c.pthread_mutex_init(self.mutex, None)
-        ending = ctypes.cast(self.c.pthread_mutex_lock, ctypes.c_void_p)
-        getattr(self.c, "__cxa_atexit")(ending, self.mutex, None)
+        self.rows = 0
+        self.wanted = threading.Semaphore(0)
+        self.database = sqlite3.connect(":memory:", check_same_thread=False)
+        self.database.create_function("seen", 1, self.seen)
+        atexit.register(self.database.close)
+        threading.Thread(target=self.count, daemon=True).start()
 
-    def read_forever(self, begun):
-        self.c.pthread_mutex_lock(self.mutex)
-        begun.set()
-        time.sleep(3600)
+    def seen(self, number):
+        self.rows += 1
+        if self.rows % 100 == 0:
+            self.wanted.acquire()  # stalls here
+        return number + 1
+
+    def count(self):
+        self.database.execute(COUNT).fetchone()
 
 
 def main():
-    library, begun = Library(), threading.Event()
-    threading.Thread(target=library.read_forever, args=(begun,), daemon=True).start()
-    begun.wait()
+    statistics = Statistics()
     model = nn.Linear(4, 1)
     for _ in range(20):
-        model(torch.randn(8, 4)).sum().backward()
-    announce()  # stalls here
-    return library
+        loss = model(torch.randn(8, 4)).square().mean()
+        loss.backward()
+        statistics.wanted.release()
+    print("training done after", statistics.rows, "rows", flush=True)
+    time.sleep(0.2)
+    announce()
 
 
 if __name__ == "__main__":
-    kept = main()
+    main()
