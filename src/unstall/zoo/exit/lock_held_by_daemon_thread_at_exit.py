@@ -5,6 +5,7 @@ cause: lock-held-by-daemon-thread-at-exit
 """
 
 import atexit
+import queue
 import sqlite3
 import threading
 import time
@@ -22,7 +23,7 @@ class Statistics:
 
     def __init__(self):
         self.rows = 0
-        self.wanted = threading.Semaphore(0)
+        self.wanted = queue.Queue()
         self.database = sqlite3.connect(":memory:", check_same_thread=False)
         self.database.create_function("seen", 1, self.seen)
         atexit.register(self.database.close)
@@ -31,7 +32,7 @@ class Statistics:
     def seen(self, number):
         self.rows += 1
         if self.rows % 100 == 0:
-            self.wanted.acquire()  # stalls here
+            self.wanted.get()  # stalls here
         return number + 1
 
     def count(self):
@@ -44,7 +45,7 @@ def main():
     for _ in range(20):
         loss = model(torch.randn(8, 4)).square().mean()
         loss.backward()
-        statistics.wanted.release()
+        statistics.wanted.put(loss.item())
     print("training done after", statistics.rows, "rows", flush=True)
     time.sleep(0.2)
     announce()
