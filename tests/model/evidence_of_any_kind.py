@@ -37,6 +37,8 @@ def values(info: types.Type) -> st.SearchStrategy:  # type: ignore[type-arg]
         return st.one_of([values(one) for one in info.types])
     if isinstance(info, types.VarTupleType):
         return st.lists(values(info.item_type), min_size=info.min_length or 0, max_size=3).map(tuple)
+    if isinstance(info, types.TupleType):
+        return st.tuples(*[values(one) for one in info.item_types])
     if isinstance(info, types.DictType):
         return st.dictionaries(values(info.key_type), values(info.value_type), max_size=3)
     assert isinstance(info, types.StructType), info

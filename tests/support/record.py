@@ -47,7 +47,8 @@ def expectation(program: Program) -> Expectation:
     if program.cause is None:
         return {"cause": None, "verdicts": program.verdicts}
     guilty = [f"{neutral(file)}:{line}" for file, line in program.guilty]
-    return {"cause": program.cause, "where": guilty, "sample": program.sample, "verdicts": program.verdicts}
+    also = {"also": program.also} if program.also else {}
+    return {"cause": program.cause, **also, "where": guilty, "sample": program.sample, "verdicts": program.verdicts}
 
 
 def strangers(program: Program, diagnosis: Diagnosis) -> list[str]:
@@ -55,7 +56,7 @@ def strangers(program: Program, diagnosis: Diagnosis) -> list[str]:
     return [
         f"also {one.cause}"
         for one in diagnosis.findings
-        if one.cause != program.cause and one.confidence is not Confidence.POSSIBLE
+        if one.cause not in (program.cause, *program.also) and one.confidence is not Confidence.POSSIBLE
     ]
 
 

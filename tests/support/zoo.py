@@ -32,7 +32,8 @@ class Program:
     cause: str | None
     sample: int | str | None
     verdicts: tuple[str, ...]
-    watched: str  # "steps" where its training steps tell, "run" where `unstall run` does; "left over"; else it is looked into
+    also: tuple[str, ...]  # causes that are true as well: what the chain of waits ends in
+    watched: str  # "steps": its training steps tell; "run": `unstall run` does; "left over"; else it is looked into
     guilty: tuple[tuple[str, int], ...]
     needs: str = ""
 
@@ -55,7 +56,7 @@ def programs() -> list[Program]:
         fields = dict(
             line.split(":", 1)
             for line in doc.splitlines()
-            if line.startswith(("cause:", "sample:", "verdict:", "watched:", "needs:"))
+            if line.startswith(("cause:", "also:", "sample:", "verdict:", "watched:", "needs:"))
         )
         if "cause" not in fields:
             continue
@@ -67,6 +68,7 @@ def programs() -> list[Program]:
                 cause=None if cause == "none" else cause,
                 sample=int(sample) if sample.lstrip("-").isdigit() else sample or None,
                 verdicts=tuple(one.strip() for one in fields.get("verdict", "").split(",") if one.strip()),
+                also=tuple(one.strip() for one in fields.get("also", "").split(",") if one.strip()),
                 watched=fields.get("watched", "").strip(),
                 guilty=tuple(_guilty(path, text)),
                 needs=fields.get("needs", "").strip(),
@@ -157,20 +159,30 @@ def _wait_for(process: subprocess.Popen[bytes], listener: int, log: Path) -> Non
 def left_over(process: subprocess.Popen[bytes]) -> int:
     """The last process that a program has left behind; waits for the program's end."""
     process.wait(START_LIMIT_S)
-    return max(pid for pid in _session(process.pid) if pid != process.pid)
+    return max(pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if _session_of(pid) == process.pid)
+
+
+def _session_of(pid: int) -> int | None:
+    with contextlib.suppress(OSError):
+        return os.getsid(pid)
+    return None
 
 
 def kill_session(session: int) -> None:
-    """Kill every process of a session that this module started, stopped ones too."""
-    for pid in _session(session):
-        with contextlib.suppress(OSError):
-            os.kill(pid, signal.SIGKILL)
+    """Kill every process of a session that this module started, stopped ones too, and all that those have started.
 
-
-def _session(session: int) -> Iterator[int]:
+    `torchrun` gives each of its ranks a session of its own.
+    """
+    parents: dict[int, int] = {}
+    doomed = {session}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             with contextlib.suppress(OSError, IndexError, ValueError):
                 fields = (entry / "stat").read_text().rsplit(")", 1)[1].split()
-                if int(fields[3]) == session:
-                    yield int(entry.name)
+                parents[int(entry.name)] = int(fields[1])
+                doomed |= {int(entry.name)} if int(fields[3]) == session else set()
+    while below := {pid for pid, parent in parents.items() if parent in doomed} - doomed:
+        doomed |= below
+    for pid in doomed & parents.keys():
+        with contextlib.suppress(OSError):
+            os.kill(pid, signal.SIGKILL)

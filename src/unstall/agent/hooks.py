@@ -6,8 +6,9 @@ import functools
 from time import perf_counter_ns, thread_time_ns
 
 from ..flight import layout
-from . import words
+from . import failing, leaving, words
 from .notes import Notes
+from .ranks import RankHooks, is_rank
 
 MYPY = False
 if MYPY:
@@ -40,8 +41,12 @@ class Hooks:
             "torch.serialization": self.checkpoint,
             "torch._utils": self.errors,
             "multiprocessing.queues": self.queues,
+            "torch.utils.data._utils.signal_handling": self.faults,
             "multiprocessing.popen_fork": self.children,
             "multiprocessing.reduction": self.pickles,
+            "multiprocessing.popen_forkserver": self.children,
+            "multiprocessing.forkserver": self.served,
+            **RankHooks(self.record, self.folder).by_module(),
         }
 
     def fetch(self, module: ModuleType) -> None:
@@ -63,9 +68,19 @@ class Hooks:
             try:
                 number = options["worker_id"] if "worker_id" in options else arguments[place]
                 record.open(folder, layout.WORKER, number)
+                leaving.watch_exit(record, folder)
             except Exception:  # noqa: BLE001
                 pass
-            return loop(*arguments, **options)
+            try:
+                loop(*arguments, **options)
+            except SystemExit as error:
+                try:
+                    leaving.left(record, folder, words.frames_of(error.__traceback__), error.code)
+                except Exception:  # noqa: BLE001
+                    pass
+                raise
+            finally:
+                record.slots[layout.ENDED] = 1
 
         module._worker_loop = _worker_loop  # type: ignore[attr-defined]
 
@@ -157,19 +172,27 @@ class Hooks:
         """A worker hands an exception over to the training: say at which sample it was."""
         record, folder = self.record, self.folder
         wrapper = module.ExceptionWrapper
-        make = wrapper.__init__
+        make, reraise = wrapper.__init__, wrapper.reraise
 
         @functools.wraps(make)
         def __init__(self: Any, exc_info: Any = None, where: str = "in background") -> None:  # noqa: N807
             import sys
 
             try:
-                words.say(record, folder, "in a worker", (exc_info or sys.exc_info())[1])
+                error = (exc_info or sys.exc_info())[1]
+                self.unstall_words = words.say(record, folder, "in a worker", error)
+                if error is not None:
+                    words.leave_no_trace(error)
             except Exception:  # noqa: BLE001
                 pass
             make(self, exc_info, where)
 
-        wrapper.__init__ = __init__
+        @functools.wraps(reraise)
+        def noted(self: Any) -> Any:
+            words.handed_over[0] = getattr(self, "unstall_words", "")
+            return reraise(self)
+
+        wrapper.__init__, wrapper.reraise = __init__, noted
 
     def queues(self, module: ModuleType) -> None:
         """A result that can't be pickled is lost; multiprocessing only prints a traceback."""
@@ -198,22 +221,54 @@ class Hooks:
 
         module.dump = noted  # type: ignore[attr-defined]
 
+    def faults(self, module: ModuleType) -> None:
+        """A crash in native code: where Python was at that moment."""
+        name = "_set_worker_signal_handlers"
+        setattr(module, name, leaving.watch_faults(self.folder)(getattr(module, name)))
+
     def children(self, module: ModuleType) -> None:
         """How each child of multiprocessing ended: only its parent learns that."""
-        folder, poll = self.folder, module.Popen.poll
+        folder, make, poll = self.folder, module.Popen.__init__, module.Popen.poll
+
+        @functools.wraps(make)
+        def __init__(self: Any, process: Any) -> None:  # noqa: N807
+            self.unstall_name = process.name
+            make(self, process)
 
         @functools.wraps(poll)
         def noted(self: Any, *arguments: Any, **options: Any) -> Any:
             known = self.returncode is not None
             code = poll(self, *arguments, **options)
-            if code and not known:
+            if code is not None and not known:
                 try:
-                    words.exited(folder, self.pid, code)
+                    if code or is_rank(folder, self.pid):
+                        words.exited(folder, self.pid, code, self.unstall_name)
                 except Exception:  # noqa: BLE001
                     pass
             return code
 
-        module.Popen.poll = noted
+        if "__init__" in vars(module.Popen):
+            module.Popen.__init__ = __init__
+        if "poll" in vars(module.Popen):
+            module.Popen.poll = noted
+
+    def served(self, module: ModuleType) -> None:
+        """A child of the fork server prints its own exception, and leaves."""
+        record, folder, serve = self.record, self.folder, module._serve_one
+
+        @functools.wraps(serve)
+        def noted(*arguments: Any, **options: Any) -> Any:
+            try:
+                return serve(*arguments, **options)
+            except BaseException as error:
+                try:
+                    words.say(record, folder, "uncaught", error)
+                    words.leave_no_trace(error)
+                except Exception:  # noqa: BLE001
+                    pass
+                raise
+
+        module._serve_one = noted  # type: ignore[attr-defined]
 
 
 def _length(iterator: Any) -> int:
@@ -243,9 +298,21 @@ def _noted_fetch(record: Record, fetch: Any) -> Any:
         if type(possibly_batched_index) is list:
             possibly_batched_index = _Noted(possibly_batched_index)
             possibly_batched_index.slots = slots
+            possibly_batched_index.whole = hasattr(self.dataset, "__getitems__")
+            slots[layout.SAMPLE] = layout.NO_SAMPLE
         else:
             _note(slots, possibly_batched_index)
-        data = fetch(self, possibly_batched_index)
+        try:
+            data = fetch(self, possibly_batched_index)
+        except Exception as error:
+            if type(error) is not StopIteration:
+                try:
+                    sample = slots[layout.SAMPLE]
+                    failing.note(error, self, possibly_batched_index, None if sample == layout.NO_SAMPLE else sample)
+                except Exception:  # noqa: BLE001
+                    pass
+            slots[layout.STAGE] = layout.IDLE
+            raise
         slots[layout.BATCHES] += 1
         slots[layout.FETCHING_NS] += perf_counter_ns() - began
         slots[layout.FETCHING_CPU_NS] += thread_time_ns() - computed
@@ -259,13 +326,21 @@ class _Noted(list):  # type: ignore[type-arg]
     """The indices of a batch: each is noted as it is taken."""
 
     slots: memoryview
+    whole = False  # a dataset takes all of them, and makes the samples afterwards
 
     def __iter__(self) -> Iterator[Any]:
         slots = self.slots
         for index in list.__iter__(self):
             _note(slots, index)
             yield index
-        slots[layout.STAGE] = layout.COLLATING
+        if self.whole:
+            slots[layout.SAMPLE] = layout.NO_SAMPLE  # the samples may be made only now
+        else:
+            slots[layout.STAGE] = layout.COLLATING
+
+    def __reduce_ex__(self, _: Any) -> Any:
+        """A dataset may hand its indices on to another process: as the list that they are."""
+        return list, (list(list.__iter__(self)),)
 
 
 def _note(slots: memoryview, index: Any) -> None:

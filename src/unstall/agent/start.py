@@ -7,7 +7,7 @@ import sys
 
 from ..flight import layout
 from ..flight.writer import Record
-from . import words
+from . import leaving, words
 from .hooks import Hooks
 from .importing import AfterImport
 
@@ -31,11 +31,12 @@ def start() -> None:
 
     def after_fork() -> None:
         record.forget()
+        words.start_anew()
         if allow is not None:
             allow()
 
     os.register_at_fork(after_in_child=after_fork)
-    words.listen(record, folder)
+    words.listen(record, folder, leaving.note_kill)
     sys.meta_path.insert(0, AfterImport(hooks.by_module()))
 
 

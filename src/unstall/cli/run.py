@@ -19,11 +19,21 @@ if TYPE_CHECKING:
 @click.command("run", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 @click.option("--json", "json_file", type=click.Path(path_type=Path), metavar="FILE", help="Write the run as JSON.")
 @click.option("--stall-after", type=click.FloatRange(0.5), metavar="S", help="Look after S seconds without progress.")
+@click.option(
+    "--watch", "every", type=click.FloatRange(1), metavar="S", help="Say every S seconds where the time goes."
+)
 @click.option("--keep-orphans", is_flag=True, help="Let workers live when the training has ended.")
+@click.option("--runs", type=click.Path(path_type=Path), metavar="DIR", help="Keep runs here; nodes can share it.")
 @click.option("-m", "as_module", is_flag=True, help="Run a module, as `python -m` does.")
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="(SCRIPT | -m MODULE | -- COMMAND) [ARGS]…")
 def command(
-    json_file: Path | None, stall_after: float | None, keep_orphans: bool, as_module: bool, words: tuple[str, ...]
+    json_file: Path | None,
+    stall_after: float | None,
+    every: float | None,
+    keep_orphans: bool,
+    runs: Path | None,
+    as_module: bool,
+    words: tuple[str, ...],
 ) -> int:
     """Run a training, and say why it is stuck as soon as it is.
 
@@ -45,7 +55,9 @@ def command(
         listener=terminal,
         json_file=json_file.absolute() if json_file else None,
         stall_after=stall_after,
+        summary_every=every,
         keep_orphans=keep_orphans,
+        runs=runs,
     )
     try:
         status = session.run()
@@ -88,6 +100,10 @@ class Terminal:
 
         if summary.is_worth_saying(timings):
             self._write("\n" + summary.render(timings))
+
+    def notice(self, text: str) -> None:
+        """One line."""
+        self._write(f"unstall: {text}\n")
 
     def close(self) -> None:
         """Give the terminal its own title back."""

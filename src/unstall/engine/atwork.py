@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from unstall.engine.links import GraphBuilder, is_servant
 from unstall.evidence import syntax
 from unstall.evidence.code import Code
-from unstall.evidence.motion import ActiveLoop, loops_of
+from unstall.evidence.motion import ActiveLoop, loops_of, waiting_loop
 from unstall.evidence.stacks import Stack
 from unstall.evidence.stall import FINITE, Kind, Stall, Wait
 from unstall.evidence.threads import Thread
@@ -52,6 +52,8 @@ def _candidates(builder: GraphBuilder, stall: Stall) -> Iterator[tuple[Thread, b
             pids += [pid for pid in owners if pid is not None and pid != wait.pid]
             if not owners:
                 yield from _anybody(builder, stall)
+    if wait.kind is Kind.SLEEPING and stall.stack is not None and waiting_loop(stall.stack, reader.code):
+        yield from _anybody(builder, stall)  # it may set the flag that the loop looks at
     for pid in dict.fromkeys(pids):
         yield from ((thread, True) for thread in reader.threads.of(pid))
 

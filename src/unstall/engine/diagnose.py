@@ -8,11 +8,13 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from unstall.engine.atwork import who_is_at_work
+from unstall.engine.collectives import told_by_others
 from unstall.engine.links import GraphBuilder
-from unstall.engine.progress import batches_move, is_passing, verdict
+from unstall.engine.progress import is_passing, moves, verdict
 from unstall.engine.stalls import find_stalls
 from unstall.engine.waits import WaitReader
 from unstall.evidence.endings import Ending
+from unstall.evidence.found import Found
 from unstall.evidence.processes import Processes
 from unstall.evidence.stall import Stall
 from unstall.evidence.steps import Steps
@@ -24,14 +26,14 @@ from unstall.model.evidence import Evidence
 from unstall.model.finding import Confidence, Fact, Finding, Grade, Link, Remedy
 
 
-def diagnose(bundle: Bundle, causes: Iterable[Cause], *, moves: bool = False) -> Diagnosis:
-    """Run every cause over the evidence of one moment. `moves`: the training is known to, so no stall is looked for."""
+def diagnose(bundle: Bundle, causes: Iterable[Cause], *, in_motion: bool = False) -> Diagnosis:
+    """Run every cause over the evidence of one moment. `in_motion`: it is known to move, no stall is looked for."""
     began = time.perf_counter()
     known = list(causes)
-    findings = list(_from_other_evidence(bundle, known))
+    findings = _from_other_evidence(bundle, known)
     word, summary = Verdict.UNKNOWN, ""
     chain: tuple[Link, ...] = ()
-    if moves:
+    if in_motion:
         findings = rank(findings)
         word, summary = _of_the_first(known, findings) or Verdict.PROGRESSING, findings[0].title if findings else ""
     elif bundle.get(Processes) is not None:
@@ -39,9 +41,10 @@ def diagnose(bundle: Bundle, causes: Iterable[Cause], *, moves: bool = False) ->
         builder = GraphBuilder(reader)
         graph = builder.build()
         stalls = [_with_work(builder, one) for one in find_stalls(builder, graph)]
-        if not batches_move(reader) and not reader.processes.ended:
-            stuck = [one for one in stalls if not is_passing(reader, one)]
+        if not reader.processes.ended:
+            stuck = [one for one in stalls if not moves(reader, one) and not is_passing(reader, one)]
             findings += _from_stalls(bundle, known, stuck)
+            findings += [told for one in stuck for told in told_by_others(reader, one)]
         findings = rank(findings)
         word, summary = verdict(reader, stalls, findings)
         word = _of_the_first(known, findings) or word
@@ -91,21 +94,33 @@ def _end_of(ending: Ending) -> str:
     return f"the training ended with exit code {ending.exit_code}" if ending.exit_code else "the training has ended"
 
 
-def _from_other_evidence(bundle: Bundle, causes: list[Cause]) -> Iterator[Finding]:
-    """Findings of the detectors that do not need a stall."""
-    for cause in causes:
-        for detector in cause.detectors:
-            if Stall not in detector.needs:
-                yield from _call(detector, bundle, None)
+def _from_other_evidence(bundle: Bundle, causes: list[Cause]) -> list[Finding]:
+    """Findings of the detectors that do not need a stall. One that asks for what the others found stands before."""
+    asked = [one for cause in causes for one in cause.detectors if Stall not in one.needs]
+    roots = [one for detector in asked if Found not in detector.needs for one in _call(detector, bundle, None)]
+    seen = Found(tuple(roots))
+    return [one for detector in asked if Found in detector.needs for one in _call(detector, bundle, None, seen)] + roots
 
 
 def _from_stalls(bundle: Bundle, causes: list[Cause], stalls: list[Stall]) -> list[Finding]:
+    """The findings of each stall. A cause that asks for what the others have found stands before those."""
     found: list[Finding] = []
     for stall in stalls:
-        for cause in causes:
-            for detector in cause.detectors:
-                if Stall in detector.needs:
-                    found.extend(_complete(one, stall) for one in _call(detector, bundle, stall))
+        asked = [one for cause in causes for one in cause.detectors if Stall in one.needs]
+        roots = [
+            _complete(one, stall)
+            for detector in asked
+            if Found not in detector.needs
+            for one in _call(detector, bundle, stall)
+        ]
+        seen = Found(tuple(roots))
+        found += [
+            _complete(one, stall)
+            for detector in asked
+            if Found in detector.needs
+            for one in _call(detector, bundle, stall, seen)
+        ]
+        found += roots
     return found
 
 
@@ -114,12 +129,12 @@ def _with_work(builder: GraphBuilder, stall: Stall) -> Stall:
     return msgspec.structs.replace(stall, awaited=awaited) if awaited else stall
 
 
-def _call(detector: Detector, bundle: Bundle, stall: Stall | None) -> Iterator[Finding]:
+def _call(detector: Detector, bundle: Bundle, stall: Stall | None, seen: Found | None = None) -> Iterator[Finding]:
     """Call a detector with the evidence that it names; not at all where some is missing."""
-    arguments: list[Evidence] = []
+    arguments: list[Evidence | None] = []
     for kind in detector.needs:
-        found = stall if kind is Stall else bundle.get(kind)
-        if found is None:
+        found = stall if kind is Stall else seen if kind is Found else bundle.get(kind)
+        if found is None and kind not in detector.optional:
             return
         arguments.append(found)
     yield from detector.function(*arguments)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from unstall.engine import collectives
 from unstall.engine.waits import WaitReader
 from unstall.evidence.loaders import Loader
 from unstall.evidence.locks import Holder, Lock
@@ -43,8 +44,11 @@ def role_of(reader: WaitReader, pid: int, tid: int | None = None) -> str:
     """What a thread is in the training: "main", "worker 2", "thread 'prefetch' of main", or a program's name."""
     worker = reader.loaders.worker_of(pid)
     process = reader.processes.get(pid)
-    if pid == reader.processes.root and not (process and process.fetches):
-        role = "main"
+    rank = reader.rank_of(pid)
+    if rank is not None and rank.pid == pid:
+        role = f"rank {rank.number}"
+    elif pid == reader.processes.root and not (process and process.fetches):
+        role = "the launcher" if reader.ranks.all else "main"
     elif worker is not None and worker.number is not None:
         role = f"worker {worker.number}"
     elif any(pid in loader.workers for loader in reader.loaders.all):
@@ -53,6 +57,8 @@ def role_of(reader: WaitReader, pid: int, tid: int | None = None) -> str:
         role = "a loader worker"
     else:
         role = process.name if process else "process"
+    if rank is not None and rank.pid != pid:
+        role = f"{role} of rank {rank.number}"
     if tid is not None and tid != pid:
         stack = reader.stacks.get(tid)
         name = stack.name if stack and stack.name else ""
@@ -75,6 +81,7 @@ class GraphBuilder:
             self._add_thread(thread)
         for thread in self.reader.threads.all:
             self._connect(thread, self.waits[thread.tid])
+        collectives.connect_other_nodes(self.reader, self.graph, self.waits)
         return self.graph
 
     def _add_thread(self, thread: Thread) -> None:
@@ -101,6 +108,8 @@ class GraphBuilder:
         me = thread_node(thread.tid)
         if wait.kind is Kind.LOADER or wait.kind is Kind.HANDOVER:
             self._connect_loader(me, wait)
+        elif wait.kind is Kind.COLLECTIVE:
+            collectives.connect(self.reader, self.graph, thread, self.waits)
         elif wait.kind is Kind.CONDITION and wait.lock is not None:
             self._connect_condition(me, wait, wait.lock)
         elif wait.lock is not None and wait.kind is not Kind.QUEUE:

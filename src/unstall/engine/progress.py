@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from unstall.engine.collectives import outlook
 from unstall.engine.waits import WaitReader
 from unstall.evidence.motion import loops_of
 from unstall.evidence.stacks import Stack
@@ -11,10 +12,19 @@ from unstall.model.finding import Confidence, Finding
 
 
 def batches_move(reader: WaitReader) -> bool:
-    """Whether batches were delivered, or samples fetched for the main thread, while it was watched."""
-    root = reader.processes.root
-    return any(loader.moved for loader in reader.loaders.all if loader.pid == root) or any(
-        worker.moved for worker in reader.loaders.workers if worker.pid == root
+    """Whether batches were delivered, or samples fetched for a main thread, while it was watched."""
+    ranks = [one for one in reader.ranks.all if not one.node]
+    return any(_moves(reader, pid) for pid in ([one.pid for one in ranks] or [reader.processes.root]))
+
+
+def moves(reader: WaitReader, stall: Stall) -> bool:
+    """Whether the batches move in the very process, or rank, that a stall is in."""
+    return _moves(reader, stall.main_pid)
+
+
+def _moves(reader: WaitReader, pid: int) -> bool:
+    return any(loader.moved for loader in reader.loaders.all if loader.pid == pid) or any(
+        worker.moved for worker in reader.loaders.workers if worker.pid == pid
     )
 
 
@@ -24,6 +34,8 @@ def is_passing(reader: WaitReader, stall: Stall) -> bool:
         stack, thread = reader.stacks.get(wait.tid), reader.threads.get(wait.tid)
         if wait.prints and thread is not None and not thread.still:
             return True  # somebody reads what it prints
+        if wait.kind is Kind.COLLECTIVE:
+            continue  # it did not move, or it would not be called so
         if stack is not None and wait.kind not in FINITE and any(one.user and one.moved for one in stack.frames):
             return not _goes_in_circles(reader, stack)
     return False
@@ -54,6 +66,8 @@ def verdict(reader: WaitReader, stalls: list[Stall], findings: list[Finding]) ->
             f"{stalls[0].role} computes, but its code may not be seen: slow and endless look the same",
         )
     for stall in stalls:
+        if (word := outlook(reader, stall)) is not None:
+            return word
         if ends_by_itself(stall):
             return Verdict.SLOW, f"{stall.role} {_doing(stall)}: slow, but not stuck"
     if all(stall.thread is not None and stall.thread.hidden for stall in stalls):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from unstall.engine import collectives
 from unstall.engine.links import GraphBuilder, role_of, thread_node
 from unstall.engine.waits import WaitReader
 from unstall.evidence.loaders import Worker
@@ -16,14 +17,22 @@ _LOCKS = (Kind.SHARED_LOCK, Kind.THREAD_LOCK)
 
 
 def find_stalls(builder: GraphBuilder, graph: WaitGraph) -> list[Stall]:
-    """One stall per root or cycle that the training's main thread leads to, in the order of the graph."""
-    root = builder.reader.processes.root
-    stalls: dict[int, Stall] = {}
-    for path in graph.paths(thread_node(root)):
-        stall = _at_the_border(builder, graph, path) or _stall(builder, graph, path)
-        if stall is not None:
-            stalls.setdefault(stall.wait.tid, stall)
+    """One stall per root or cycle that the training's main threads lead to, in the order of the graph."""
+    stalls: dict[object, Stall] = {}
+    for start in collectives.main_threads(builder.reader, builder.waits):
+        for path in graph.paths(thread_node(start)):
+            stall = _at_the_border(builder, graph, path) or _stall(builder, graph, path)
+            if stall is not None:
+                stalls.setdefault(_end(stall, path), stall)
     return list(stalls.values())
+
+
+def _end(stall: Stall, path: Path) -> object:
+    """What makes two stalls the same: the thread at their end, or the calls in which ranks wait for each other."""
+    calls = frozenset(one for one in path.cycle if one.startswith("call:"))
+    if calls:
+        return calls
+    return path.end if path.end.startswith("rank:") else stall.wait.tid
 
 
 def _at_the_border(builder: GraphBuilder, graph: WaitGraph, path: Path) -> Stall | None:
@@ -33,7 +42,11 @@ def _at_the_border(builder: GraphBuilder, graph: WaitGraph, path: Path) -> Stall
     """
     threads = list(dict.fromkeys(int(node.split(":")[1]) for node in path.nodes if node.startswith("thread:")))
     loaders = builder.reader.loaders
-    own = {builder.reader.processes.root, *(pid for one in loaders.all for pid in one.workers)}
+    own = {
+        builder.reader.processes.root,
+        *(one.pid for one in builder.reader.ranks.all),
+        *(pid for one in loaders.all for pid in one.workers),
+    }
     own |= {one.pid for one in loaders.workers} | {one.pid for one in builder.reader.processes.all if one.fetches}
     for place, tid in enumerate(threads[:-1]):
         wait, onward = builder.waits[tid], builder.waits[threads[place + 1]]
@@ -77,9 +90,10 @@ def _describe(
         worker=worker,
         chain=links,  # type: ignore[arg-type]
         cycle=cycle,
-        main_pid=reader.processes.root,
+        main_pid=rank.pid if (rank := reader.rank_of(wait.pid)) else reader.processes.root,
         passed=passed,
         watched_s=reader.threads.span_s,
+        missing=collectives.missing_in(reader, wait, builder.waits),
         waiter=waiter,
         waiter_role=role_of(reader, waiter.pid, waiter.tid) if waiter else "",
         waiting_worker=waiting_worker,

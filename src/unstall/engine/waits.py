@@ -11,6 +11,8 @@ from unstall.evidence.locks import Locks
 from unstall.evidence.motion import waits_again
 from unstall.evidence.objects import Objects
 from unstall.evidence.processes import Processes
+from unstall.evidence.ranks import BACKWARD, SOMETHING, Rank, Ranks
+from unstall.evidence.ranks import names as rank_names
 from unstall.evidence.stacks import Stack, Stacks
 from unstall.evidence.stall import Kind, Wait
 from unstall.evidence.threads import Thread, Threads
@@ -58,6 +60,9 @@ class WaitReader:
         self.loaders = bundle.get(Loaders) or Loaders()
         self.objects = bundle.get(Objects) or Objects()
         self.code = bundle.get(Code) or Code()
+        self.ranks = bundle.get(Ranks) or Ranks(world=1)
+        self.rank_numbers = {one.number: one for one in reversed(self.ranks.all)}
+        self._ranks = {one.pid: one for one in self.ranks.all if not one.node}
 
     def of(self, thread: Thread) -> Wait:
         """What a thread waits for, or does."""
@@ -83,10 +88,12 @@ class WaitReader:
             return self._wait(thread, Kind.STOPPED, "a signal to go on: it was stopped", f"state {thread.last.state}")
         return (
             self._loader(thread, stack)
+            or self._collective(thread, stack, named=True)
             or self._lock(thread, stack)
             or self._busy(thread)
             or self._event_loop(thread)
             or self._standard_library(thread, stack)
+            or self._collective(thread, stack, named=False)
             or self._kernel(thread, stack)
         )
 
@@ -104,6 +111,31 @@ class WaitReader:
         worker = self.loaders.worker(thread.tid)
         if worker is not None and worker.stage == "idle":
             return self._wait(thread, Kind.INDEX, "the next batch to work on", "its stack: index_queue.get")
+        return None
+
+    def _collective(self, thread: Thread, stack: Stack | None, *, named: bool) -> Wait | None:
+        """A rank waits for others: its stack names the call, or a thread that serves it waits for their data."""
+        rank = self._ranks.get(thread.pid)
+        call = rank.call if rank is not None and thread.tid == rank.thread else None
+        if rank is None or call is None or stack is None or (stack.moved and not thread.still):
+            return None
+        if thread.running and not rank.pending:
+            return None  # it makes what it will send
+        if named == (call.name in (BACKWARD, SOMETHING)) or (not named and not thread.still):
+            return None
+        group = f" of {rank_names(call.group)}" if call.group else ""
+        source = "its stack, and its gloo thread waits for data" if rank.pending else "its stack"
+        return self._wait(thread, Kind.COLLECTIVE, f"{call.text}{group}", source, call=call)
+
+    def rank_of(self, pid: int) -> Rank | None:
+        """The rank that a process is, or works for."""
+        if not self._ranks:
+            return None
+        for _ in range(16):
+            found, process = self._ranks.get(pid), self.processes.get(pid)
+            if found is not None or process is None:
+                return found
+            pid = process.ppid
         return None
 
     def _lock(self, thread: Thread, stack: Stack | None) -> Wait | None:

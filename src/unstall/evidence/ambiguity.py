@@ -16,6 +16,7 @@ from re import _parser  # type: ignore[attr-defined]
 from typing import Any
 
 AMBIGUOUS, BOUNDED, UNKNOWN = "ambiguous", "bounded", ""
+SHORT = "ambiguous, on a short text"  # which takes seconds or minutes, not for ever
 _MOST_PLACES = 240
 _MOST_COPIES = 12
 _LETTERS = frozenset(map(chr, range(128))) | frozenset("éßÀ中😀\u00a0²\u2028١")

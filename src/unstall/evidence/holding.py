@@ -21,10 +21,13 @@ class Holding:
     holder: Holder
     process: Process | None
     thread: Thread | None
+    is_main: bool = False  # of this training
 
     @property
     def name(self) -> str:
         """The process in words."""
+        if self.is_main:
+            return f"the training's own main process ({self.holder.pid})"
         command = " ".join(self.process.command.split())[:LONGEST_COMMAND] if self.process else ""
         return f"process {self.holder.pid} ({command})" if command else f"process {self.holder.pid}"
 
@@ -51,6 +54,8 @@ class Holding:
             return ""
         if self.thread.running:
             return "is computing"
+        if self.is_main and self.thread.wakes_in_s is not None:
+            return "waits, and asks again every few seconds"
         if self.thread.wakes_in_s is not None:
             return f"is asleep, and wakes up in {self.thread.wakes_in_s:.0f} s"
         return f"waits in the system call {self.thread.last.syscall}" if self.thread.last.syscall else ""
@@ -66,7 +71,9 @@ class Holding:
 def holdings(stall: Stall, lock: Lock, processes: Processes, threads: Threads) -> list[Holding]:
     """The other processes that hold a lock."""
     return [
-        Holding(one, processes.get(one.pid), threads.get(one.pid)) for one in lock.holders if one.pid != stall.wait.pid
+        Holding(one, processes.get(one.pid), threads.get(one.pid), one.pid == stall.main_pid)
+        for one in lock.holders
+        if one.pid != stall.wait.pid
     ]
 
 

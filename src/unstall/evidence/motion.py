@@ -205,7 +205,7 @@ class ActiveLoop:
     def facts(self, stack: Stack, doing: str) -> list[Fact]:
         """What speaks for a loop that never ends."""
         found = [
-            Fact(f"its thread waits for {doing}" if not doing.startswith("nothing") else doing[9:], "CPU time"),
+            Fact(f"its thread {doing}", "CPU time"),
             Fact(f"it was inside the loop at line {self.line} in all {stack.samples} looks", "its Python stack"),
         ]
         if not self.exits:
@@ -332,7 +332,7 @@ def waiting_loop(stack: Stack, code: Code) -> ActiveLoop | None:
 
 
 def waits_again(stack: Stack, code: Code) -> bool:
-    """Whether a wait with a time limit is begun again and again, until it succeeds: its result is the way out."""
+    """Whether a wait with a time limit is begun again and again, until it succeeds: that is the way out."""
     loop = waiting_loop(stack, code)
     if loop is None or not loop.innermost or _lets_go(loop.node, loop.frame.line):
         return False
@@ -343,6 +343,8 @@ def waits_again(stack: Stack, code: Code) -> bool:
         for target in node.targets
         if isinstance(target, ast.Name)
     }
+    if any(way.in_try and way.line >= loop.frame.line for way in loop.exits):
+        return True  # it leaves the `try` when the wait has succeeded; its failure is caught
     return any(
         guard.lineno <= loop.frame.line <= (guard.end_lineno or guard.lineno)
         or any(isinstance(one, ast.Name) and one.id in results for one in ast.walk(guard))

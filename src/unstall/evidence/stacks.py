@@ -92,7 +92,7 @@ class Stack(msgspec.Struct, frozen=True, omit_defaults=True):
     calls_seen: int = 0  # samples in which the frames above the pivot differed from the sample before
     holds_gil: bool = False
     source: str = ""
-    pattern: str = ""  # of the regular expression that it is matching: "ambiguous" or "bounded"
+    pattern: str = ""  # of the regular expression that it is matching: "ambiguous" or "bounded"; see ambiguity.py
 
     def find(self, file_end: str, *names: str) -> Frame | None:
         """The innermost frame of one of these functions."""

@@ -12,6 +12,7 @@ from unstall.evidence.loaders import Loader, Worker
 from unstall.evidence.locks import Lock
 from unstall.evidence.objects import Object
 from unstall.evidence.processes import Process
+from unstall.evidence.ranks import Call
 from unstall.evidence.stacks import Frame, Stack
 from unstall.evidence.threads import Thread
 from unstall.model.evidence import Evidence
@@ -46,6 +47,7 @@ class Kind(enum.StrEnum):
     CONDITION = "condition"
     NATIVE = "native"
     EVENTS = "events"
+    COLLECTIVE = "collective"
     ENDED = "ended"
     UNKNOWN = "unknown"
 
@@ -70,6 +72,7 @@ class Wait(msgspec.Struct, frozen=True):
     loader: Loader | None = None
     child: int | None = None
     object: Object | None = None
+    call: Call | None = None  # of torch.distributed
     limit_s: float | None = None  # the kernel ends it by itself after this time
     renewed: bool = False  # … and the code around it waits again, without an end
 
@@ -104,6 +107,7 @@ class Stall(Evidence, frozen=True):
     waiter_role: str = ""
     waiting_worker: Worker | None = None  # the worker that waits for it, where it is not one itself
     beyond: Wait | None = None  # what a process outside the training does, on which this wait depends
+    missing: tuple[int, ...] = ()  # the ranks that have not come to the call in which this one waits
     awaited: Wait | None = None  # what somebody does who is at work, and may end this wait
 
     @property
@@ -144,6 +148,12 @@ class Stall(Evidence, frozen=True):
         if self.place == "iterable" and self.worker is not None:
             return (self.worker.batch or 0) > (self.worker.number or 0)
         return self.place == "getitem"
+
+    @property
+    def doing(self) -> str:
+        """What it does, as the end of a sentence."""
+        text = self.wait.text
+        return text.removeprefix("nothing: it ") if text.startswith("nothing: it ") else f"waits for {text}"
 
     @property
     def long(self) -> bool:

@@ -8,6 +8,7 @@ SLOTS = SIZE // 8
 
 # Each name is the index of a slot.
 HEADER, PID, PARENT, ROLE, NUMBER = range(5)
+RANK, WORLD = range(5, 7)  # the rank's number plus one; 0 where it is none
 
 # Written by a training loop.
 PHASE, DELIVERED, STEPS, EPOCHS, ENDED = range(8, 13)

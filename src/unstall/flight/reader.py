@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from . import layout
 
+MOST_RECORDS = 64  # of workers that have ended
 _WORDS = struct.Struct(f"={layout.SLOTS}q")
 
 
@@ -31,6 +32,16 @@ class Beats:
     def number(self) -> int | None:
         """The worker's number."""
         return self.words[layout.NUMBER] if self.is_worker else None
+
+    @property
+    def rank(self) -> int | None:
+        """Which rank of a distributed training it is, or works for."""
+        return self.words[layout.RANK] - 1 if self.words[layout.RANK] > 0 else None
+
+    @property
+    def parent(self) -> int:
+        """The process that started it."""
+        return self.words[layout.PARENT]
 
     @property
     def phase(self) -> str:
@@ -93,3 +104,25 @@ def read_all(folder: str) -> dict[int, Beats]:
         if beats is not None:
             found[beats.pid] = beats
     return found
+
+
+def retire(folder: str, records: dict[int, Beats], living: set[int], most: int = MOST_RECORDS) -> None:
+    """Add up the records of workers that have ended, where there are very many, and remove them.
+
+    A training that starts its workers anew for each epoch leaves thousands. The newest dead ones stay: they may be
+    needed to explain an end.
+    """
+    dead = sorted(pid for pid, one in records.items() if one.is_worker and pid > 0 and pid not in living)
+    for pid in dead[: max(0, len(dead) - most)]:
+        parent = records[pid].words[layout.PARENT]
+        total = records.get(-parent)
+        words = list(total.words if total else (0,) * layout.SLOTS)
+        words[layout.HEADER], words[layout.PID], words[layout.PARENT] = layout.MAGIC, -parent, parent
+        words[layout.ROLE], words[layout.NUMBER], words[layout.SAMPLE] = layout.WORKER, -1, layout.NO_SAMPLE
+        for slot in (layout.SAMPLES, layout.BATCHES, layout.FETCHING_NS, layout.FETCHING_CPU_NS):
+            words[slot] += records[pid].words[slot]
+        records[-parent] = Beats(tuple(words))
+        with open(os.path.join(folder, f"{parent}-ended.flight"), "wb") as file:
+            file.write(_WORDS.pack(*words))
+        os.unlink(os.path.join(folder, f"{pid}.flight"))
+        del records[pid]

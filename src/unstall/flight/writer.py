@@ -35,9 +35,18 @@ class Record:
         slots[layout.SAMPLE] = layout.NO_SAMPLE
         slots[layout.PID], slots[layout.PARENT] = pid, os.getppid()
         slots[layout.ROLE], slots[layout.NUMBER] = role, number
+        slots[layout.RANK], slots[layout.WORLD] = _rank()
         slots[layout.HEADER] = layout.MAGIC
 
     def forget(self) -> None:
         """Write to nowhere from now on: this process is a fork, and the file is its parent's."""
         self.slots = memoryview(bytearray(layout.SIZE)).cast("q")
         self.pid = 0
+
+
+def _rank() -> tuple[int, int]:
+    """The number, plus one, and the world size that a launcher has given."""
+    try:
+        return int(os.environ["RANK"]) + 1, int(os.environ["WORLD_SIZE"])
+    except (KeyError, ValueError):
+        return 0, 0

@@ -29,6 +29,7 @@ class Detector:
 
     function: Detect
     needs: tuple[type[Evidence], ...]
+    optional: frozenset[type[Evidence]] = frozenset()  # None is given where it is missing
 
 
 @dataclass(frozen=True)
@@ -42,10 +43,11 @@ class Cause:
     detectors: list[Detector] = field(default_factory=list)
 
     def detector(self, function: Detect) -> Detect:
-        """Register a detector. Its parameters' annotations say what evidence it gets."""
+        """Register a detector. Its parameters' annotations say what evidence it gets; `Kind | None` need not be there."""
         hints = typing.get_type_hints(function)
-        needs = tuple(hints[name] for name in inspect.signature(function).parameters)
-        self.detectors.append(Detector(function, needs))
+        wanted = [hints[name] for name in inspect.signature(function).parameters]
+        needs = tuple(next(iter(typing.get_args(one)), one) for one in wanted)
+        self.detectors.append(Detector(function, needs, frozenset(filter(None, map(_optional, wanted)))))
         return function
 
     def finding(
@@ -70,3 +72,9 @@ class Cause:
             because=tuple(because),
             remedies=self.remedies if remedies is None else tuple(remedies),
         )
+
+
+def _optional(annotation: object) -> type[Evidence] | None:
+    """The kind in `Kind | None`."""
+    kinds = typing.get_args(annotation)
+    return kinds[0] if type(None) in kinds else None

@@ -14,6 +14,7 @@ from unstall.probes.paths import Meanings
 from unstall.probes.samples import SampledFrame, SampledStack
 
 BOUNDARY = ("torch/utils/data/_utils/fetch.py", "torch/utils/data/_utils/worker.py", "torch/utils/data/dataloader.py")
+_NO_FILES = ("/torch/utils/data/", "/torch/distributed/")  # their loops look at no files of others
 MOST_FRAMES = 16
 _DEPTH = 2
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef
@@ -63,7 +64,7 @@ def running_loops(stack: SampledStack) -> Iterator[RunningLoop]:
 
 
 def _package_tree(pid: int, frame: SampledFrame) -> ast.AST | None:
-    if "-packages/" not in frame.file or "/torch/utils/data/" in frame.file:
+    if "-packages/" not in frame.file or any(one in frame.file for one in _NO_FILES):
         return None
     return _module(pid, frame.file)
 
@@ -96,7 +97,7 @@ def _follow(pid: int, file: str, code: CalledCode, found: list[CalledCode], dept
     if module is None or depth == 0 or len(found) > 20:
         return
     for call in syntax.calls(code.node):
-        for definition in _named(module, syntax.called_name(call)):
+        for definition in _definitions(pid, file).get(syntax.called_name(call), ())[:2]:
             if definition is code.node or any(one.node is definition for one in found):
                 continue
             inner = CalledCode(definition, _bound(definition, call, code.meanings), call, code)
@@ -104,8 +105,14 @@ def _follow(pid: int, file: str, code: CalledCode, found: list[CalledCode], dept
             _follow(pid, file, inner, found, depth - 1)
 
 
-def _named(module: ast.Module, name: str) -> list[_Definition]:
-    return [one for one in ast.walk(module) if isinstance(one, _Definition) and one.name == name][:2]
+@once_per_look
+def _definitions(pid: int, file: str) -> dict[str, list[_Definition]]:
+    """The functions and classes of a module, by name: outermost first."""
+    found: dict[str, list[_Definition]] = {}
+    for one in ast.walk(_module(pid, file) or ast.Module([], [])):
+        if isinstance(one, _Definition):
+            found.setdefault(one.name, []).append(one)
+    return found
 
 
 def _bound(definition: _Definition, call: ast.Call, outer: Meanings) -> Meanings:

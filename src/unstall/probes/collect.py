@@ -14,6 +14,8 @@ from unstall.evidence.descriptors import CheckedFile, Descriptors
 from unstall.evidence.loaders import Loaders
 from unstall.evidence.locks import Lock, Locks
 from unstall.evidence.objects import Objects
+from unstall.evidence.ranks import Ranks, is_of_training
+from unstall.evidence.ranks import unseen as unseen_ranks
 from unstall.evidence.stacks import Frame, Stack, Stacks
 from unstall.evidence.threads import Thread, Threads
 from unstall.model.bundle import Bundle
@@ -29,6 +31,7 @@ from unstall.probes import (
     polledlocks,
     processes,
     procfs,
+    ranks,
     releasers,
     semaphores,
     spy,
@@ -120,7 +123,9 @@ class Collection:
         stacks = self.stacks.finish()
         threads = tuple(self._with_native_names(one, stacks) for one in threads)
         loaders = self.loaders.finish()
-        frames = list(_user_functions(stacks, loaders))
+        living = [pid for pid in self.threads.pids if procfs.stat(pid) is not None]
+        found = ranks.collect(living, self.stacks.interpreters, last_stacks, threads)
+        frames = [*_user_functions(stacks, loaders), *_functions_of_ranks(stacks, found)]
         functions, unread = code.collect(frames)
         functions = importedcode.with_imported(functions, frames)
         memory_now, unseen = memory.collect()
@@ -137,6 +142,9 @@ class Collection:
             functions,
             memory_now,
         ]
+        if found is not None:
+            evidence.append(found)
+            unexamined += unseen_ranks(found)
         return Bundle(
             target=Target(self.root, processes.command_words(self.root)),
             evidence={one.kind: one for one in evidence},
@@ -193,6 +201,14 @@ def _user_functions(stacks: tuple[Stack, ...], loaders: Loaders) -> Iterator[tup
         yield from ((stack.pid, frame) for frame in stack.user_frames())
     for worker in loaders.workers:
         yield from ((worker.pid, frame) for frame in worker.makers)
+
+
+def _functions_of_ranks(stacks: tuple[Stack, ...], found: Ranks | None) -> Iterator[tuple[int, Frame]]:
+    """The functions of packages that run the training of a rank: the loop over the batches may be theirs."""
+    numbers = {one.thread for one in found.all} if found is not None else set()
+    for stack in stacks:
+        if stack.tid in numbers:
+            yield from ((stack.pid, frame) for frame in stack.frames if is_of_training(frame) and not frame.user)
 
 
 def _owners(file: CheckedFile) -> tuple[int, ...]:

@@ -65,3 +65,45 @@ def _kernel_messages() -> tuple[list[str], list[Unexamined]]:
     finally:
         os.close(log)
     return found[-MOST_MESSAGES:], []
+
+
+def memory_group(pid: int) -> str | None:
+    """The folder of the memory group (cgroup) that a process is in, where it is one with a limit or a count."""
+    for line in (procfs.read(f"/proc/{pid}/cgroup") or "").splitlines():
+        _, controllers, path = line.split(":", 2)
+        if "memory" in controllers.split(","):
+            return f"/sys/fs/cgroup/memory{path}"
+        if controllers == "" and os.path.exists(f"/sys/fs/cgroup{path}/memory.events"):
+            return f"/sys/fs/cgroup{path}"
+    return None
+
+
+def group_oom_kills(group: str | None) -> int | None:
+    """How many processes of a memory group the kernel has killed for want of memory."""
+    for name in ("memory.events", "memory.oom_control"):
+        for line in (procfs.read(f"{group}/{name}") or "").splitlines() if group else ():
+            if line.startswith("oom_kill "):
+                return int(line.split()[1])
+    return None
+
+
+def group_limit(group: str | None) -> int | None:
+    """The most that a memory group may use."""
+    for name in ("memory.max", "memory.limit_in_bytes"):
+        text = (procfs.read(f"{group}/{name}") or "").strip() if group else ""
+        if text.isdigit() and int(text) < 1 << 60:
+            return int(text)
+    return None
+
+
+def largest_use(pid: int) -> int | None:
+    """The most memory that a process has had in use so far."""
+    for line in (procfs.read(f"/proc/{pid}/status") or "").splitlines():
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1]) * 1024
+    return None
+
+
+def killed_for_memory(messages: tuple[str, ...]) -> tuple[int, ...]:
+    """The processes that the kernel's messages say it has killed."""
+    return tuple(int(one) for text in messages for one in re.findall(r"Killed process (\d+)", text))

@@ -32,8 +32,11 @@ def find_root(pid: int) -> int:
     """The main process of the training that a process belongs to.
 
     Goes up from workers to the process that made them, and down from a shell or launcher to the one
-    Python below it. A Python that was started by another program's Python stays its own root.
+    Python below it. A Python that was started by another program's Python stays its own root. From a rank of a
+    distributed training it goes up to the launcher that has started the other ranks, too.
     """
+    from unstall.probes.launchers import launcher_of  # which asks for the processes below one
+
     _check_exists(pid)
     pid = int(procfs.status_field(pid, "Tgid") or pid)  # tools such as htop show threads with numbers of their own
     if not is_python(pid):
@@ -42,7 +45,7 @@ def find_root(pid: int) -> int:
         found = procfs.stat(pid)
         parent = found.ppid if found else 0
         if parent <= 1 or not is_python(parent) or not _made_by_multiprocessing(pid, parent):
-            return pid
+            return launcher_of(pid)
         pid = parent
 
 
@@ -72,10 +75,14 @@ def _check_exists(pid: int) -> None:
 
 
 def _only_python_below(pid: int) -> int:
+    from unstall.probes.launchers import starts_ranks
+
     below = [one for one in descendants(pid) if is_python(one)]
     roots = [one for one in below if (found := procfs.stat(one)) and found.ppid not in below]
     if len(roots) == 1:
         return roots[0]
+    if starts_ranks(roots):
+        return pid
     name = " ".join(procfs.command(pid)[:2]) or str(pid)
     if roots:
         raise NotPython(

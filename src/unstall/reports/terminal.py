@@ -45,7 +45,7 @@ _OUTCOME = {
     Verdict.FINISHED: "the training has ended",
     Verdict.UNKNOWN: "too little could be seen to say what it does",
 }
-_HELD = re.compile(r"(perhaps )?\w+ by ")
+_HELD = re.compile(r"(perhaps )?(\w+|not joined) by ")
 _THREAD = re.compile(r".*?\(pid \d+\)")
 
 
@@ -137,13 +137,18 @@ def _where(console: Console, finding: Finding) -> list[Text]:
             about[0] += _function(place)
         parts.append(line.append("\n"))
         for caller in finding.where[1 : 1 + MOST_CALLERS]:
-            called = f"  called from {_place(caller)}"
+            called = f"  {'see also' if _is_beside(caller, place) else 'called from'} {_place(caller)}"
             fits = len(called) + len(_function(caller)) <= console.width
             parts.append(_text(called + (_function(caller) if fits else "") + "\n", "dim"))
     meaning = _UNKNOWN if finding.cause == "unknown-wait" else _MEANING[finding.confidence]
     said = ", ".join(one.strip() for one in about if one.strip())
     said = f"{said[0].upper()}{said[1:]}. " if said and place is None else f"{said}. " if said else ""
     return [*parts, hang(console, "  ", _text(said + meaning))]
+
+
+def _is_beside(other: Location, place: Location) -> bool:
+    """Another line of the same function, or of another process: that does not call it."""
+    return (other.file, other.function) == (place.file, place.function) or other.role != place.role
 
 
 def _place(place: Location) -> str:
@@ -220,12 +225,11 @@ def _other(console: Console, finding: Finding) -> Text:
 def _foot(console: Console, diagnosis: Diagnosis, first: Finding | None) -> Text:
     """What to read next, and what was looked at."""
     target = diagnosis.target
-    looked = (
-        f"looked at pid {target.pid} for {diagnosis.took_s:.1f} s" if target.pid is not None else "from a recording"
-    )
+    looked = f"looked at pid {target.pid} for {diagnosis.took_s:.1f} s: " if target.pid is not None else ""
     more = _text()
     if first:
         more.append("More: ").append(f"unstall explain {clean(first.cause, 60)}", style="cyan").append("   ")
-    more.append(f"({looked}: {clean(target.command, 200)})", style="dim")
+    if looked or target.command:
+        more.append(f"({looked}{clean(target.command, 200)})", style="dim")
     more.truncate(console.width, overflow="ellipsis")
     return more.append("\n")

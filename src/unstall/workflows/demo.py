@@ -141,13 +141,20 @@ def _wait_until_stuck(training: subprocess.Popen[bytes], listener: int, log: Pat
 
 
 def _kill(training: subprocess.Popen[bytes]) -> None:
-    """Kill the session that was started here: its processes, stopped ones too, and nothing else."""
-    from unstall.probes import procfs
+    """Kill the session that was started here, and all that its processes have started, and nothing else.
 
+    `torchrun` gives each of its ranks a session of its own.
+    """
+    from unstall.probes import processes, procfs
+
+    below = set(processes.descendants(training.pid))
     for _ in range(3):  # a process may have started another one in between
         for pid in procfs.pids():
             found = procfs.stat(pid)
-            if found is not None and found.session == training.pid and found.state not in "ZX":
+            if found is None or found.state in "ZX":
+                continue
+            if found.session == training.pid or pid in below or found.ppid in below:
+                below.add(pid)
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
     training.wait()

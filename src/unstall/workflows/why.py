@@ -106,16 +106,19 @@ def read(path: Path) -> Bundle:
 
 
 def _newest_in(run: Path) -> Path:
-    """The evidence of the last stall that was reported in a run, or else of its end."""
+    """The evidence of the last stall that was reported in a run, or else of its end; of many runs, the newest."""
     for found in (*sorted(run.glob("bundle-*.json"), reverse=True), run / "ending.json"):
         if found.exists():
             return found
+    many = [*run.glob("*/bundle-*.json"), *run.glob("*/ending.json")]
+    if many:
+        return max(many, key=lambda one: one.stat().st_mtime)
     raise BadBundle(f"{run} holds no evidence of a run", hint="`unstall run` keeps its runs in .unstall/runs/")
 
 
-def judge(bundle: Bundle, *, moves: bool = False) -> Diagnosis:
+def judge(bundle: Bundle, *, in_motion: bool = False) -> Diagnosis:
     """The diagnosis of a bundle; of one that is known to move, without its stalls."""
-    return engine.diagnose(bundle, catalogue(), moves=moves)
+    return engine.diagnose(bundle, catalogue(), in_motion=in_motion)
 
 
 def save(bundle: Bundle, path: Path) -> None:

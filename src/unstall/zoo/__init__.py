@@ -3,6 +3,7 @@
 Each program is an ordinary training script. Its docstring says what happens, and ends with fields:
 
     cause: lock-self-deadlock      the slug that `unstall why` must report; `none` for a healthy program
+    also: file-lock-held           causes that are true as well, and stand behind it
     sample: 20                     the sample that never ends (only where the stall has a map-style sample)
     watched: run                   it is seen by `unstall run`; "steps": in its training steps; "left over": a look at
                                    what is left when it has ended; else by a look at it

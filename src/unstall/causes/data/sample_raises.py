@@ -23,11 +23,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from unstall.evidence.endings import IN_WORKER, Ending, Said
+from unstall.evidence.crash_signs import has_narrower_cause
+from unstall.evidence.endings import Ending
 from unstall.model.cause import Cause
 from unstall.model.finding import Confidence, Fact, Finding, Remedy
-
-FETCH = "torch/utils/data/_utils/fetch.py"
 
 cause = Cause(
     slug="sample-raises",
@@ -42,29 +41,20 @@ cause = Cause(
 @cause.detector
 def from_ending(ending: Ending) -> Iterator[Finding]:
     """The error that ended the training was raised while a sample was fetched."""
-    if not ending.failed or ending.last_words is None:
+    said = ending.failure
+    if said is None or not said.in_fetch or said.stage != "fetching" or has_narrower_cause(said):
         return
-    said = origin(ending, ending.last_words)
-    if said.stage != "fetching" or not said.passes(FETCH, "fetch") or not said.where:
-        return
-    at = "one sample" if said.sample is None else f"sample {said.sample}"
     facts = [
-        Fact(f"{said.type}: {said.message.splitlines()[0] if said.message else ''}".strip(": "), "its traceback"),
-        Fact(f"{said.role} was fetching {at}", "flight record"),
+        Fact(said.first_line, "its traceback"),
+        Fact(f"{said.role} was fetching {said.at_sample}", "flight record"),
     ]
+    facts += [Fact(f"it was raised from {one.type}", "its traceback") for one in said.earlier[:1]]
+    look = Remedy(f"Look at {said.at_sample} in the main process", "", f"dataset[{said.sample}]")
     yield cause.finding(
         Confidence.CERTAIN,
-        title=f"{at} raises {said.type}, and that ended the training",
-        where=said.where,
+        title=f"{said.at_sample} raises {said.type}, and that ended the training",
+        where=said.where or ending.loop(),
         sample=said.sample,
         because=facts,
-        remedies=(Remedy(f"Look at {at} in the main process", "", f"dataset[{said.sample}]"), cause.remedies[1])
-        if said.sample is not None
-        else None,
+        remedies=(look, cause.remedies[1]) if said.sample is not None else None,
     )
-
-
-def origin(ending: Ending, last: Said) -> Said:
-    """The worker's own error, where the main process only raised it again."""
-    same = [one for one in ending.said if one.kind == IN_WORKER and f"Caught {one.type} in DataLoader" in last.message]
-    return same[-1] if same else last

@@ -49,6 +49,10 @@ cause = Cause(
     ),
 )
 
+_RELEASE_FIRST = Remedy(
+    "Release the lock before the loop over the loader", "its workers need it, and the training waits for them meanwhile"
+)
+
 
 @cause.detector
 def from_waits(stall: Stall, processes: Processes, threads: Threads) -> Iterator[Finding]:
@@ -76,6 +80,7 @@ def from_waits(stall: Stall, processes: Processes, threads: Threads) -> Iterator
         title=f"{stall.role} waits for {lock.label}, which is held by {by}",
         where=stall.where(*place_of_loop(stall, lock.tried_in, lock.tried_at)),
         because=facts,
+        remedies=(_RELEASE_FIRST, *cause.remedies[1:]) if any(one.is_main for one in held) else None,
     )
 
 

@@ -58,7 +58,7 @@ _OWN = ("multiprocessing/queues.py", "multiprocessing/resource_sharer.py", "torc
 @cause.detector
 def inside_one_process(stall: Stall, stacks: Stacks, code: Code, processes: Processes) -> Iterator[Finding]:
     """queue.Queue.get(), and no other thread of the process puts anything."""
-    if stall.wait.kind is not Kind.QUEUE or stall.wait.descriptor is not None or stall.wait.limit_s is not None:
+    if stall.wait.kind is not Kind.QUEUE or stall.wait.descriptor is not None or stall.wait.ends:
         return
     if (
         stall.stack is None
@@ -78,7 +78,7 @@ def inside_one_process(stall: Stall, stacks: Stacks, code: Code, processes: Proc
         Confidence.LIKELY,
         title=f"{stall.role} waits for an item of a queue, and no living thread puts one",
         because=(
-            stall.fact(f"{stall.role} is inside get() without a time limit"),
+            stall.fact(f"{stall.role} is inside get(){_limit(stall)}"),
             Fact(
                 f"none of the other {len(unknown)} threads puts anything into a queue"
                 if unknown
@@ -97,7 +97,7 @@ def between_processes(
     pipe = stall.wait.descriptor
     if stall.wait.kind not in (Kind.QUEUE, Kind.PIPE_READ) or pipe is None or pipe.sort not in ("pipe", "socket"):
         return
-    if stall.wait.limit_s is not None or not _reads_message(stall) or pipe.waiting_bytes:
+    if stall.wait.ends or not _reads_message(stall) or pipe.waiting_bytes:
         return
     writers = dict.fromkeys(end.pid for end in pipe.writers)
     if pipe.sort == "socket" and (pipe.protocol != "unix" or not writers):
@@ -126,7 +126,7 @@ def in_a_manager(stall: Stall, stacks: Stacks, code: Code) -> Iterator[Finding]:
     if stall.wait.kind is not Kind.QUEUE or socket is None or not _reads_message(stall):
         return
     serving = [one for end in socket.writers for one in stacks.of(end.pid) if _is_manager(one)]
-    if stall.wait.limit_s is not None or not any(one.find("/queue.py", "get") for one in serving):
+    if stall.wait.ends or not any(one.find("/queue.py", "get") for one in serving):
         return
     chain = {wait.tid for wait in stall.passed}
     others = [one for one in stacks.all if one.tid not in chain and not _is_manager(one) and not _is_own(one)]
@@ -141,6 +141,10 @@ def in_a_manager(stall: Stall, stacks: Stacks, code: Code) -> Iterator[Finding]:
             Fact("no other thread of the training is about to put anything", "the Python stacks and the source"),
         ),
     )
+
+
+def _limit(stall: Stall) -> str:
+    return ", again and again" if stall.wait.renewed else " without a time limit"
 
 
 def _is_manager(stack: Stack) -> bool:

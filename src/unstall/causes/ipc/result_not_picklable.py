@@ -26,6 +26,8 @@ from collections.abc import Iterator
 
 from unstall.evidence import syntax
 from unstall.evidence.code import Code, Function
+from unstall.evidence.crash_signs import is_out_of_files, is_out_of_shm
+from unstall.evidence.endings import Ending
 from unstall.evidence.stacks import Frame, Stack, Stacks
 from unstall.evidence.stall import Kind, Stall
 from unstall.evidence.unpicklable import result_lines, unpicklable_lines
@@ -46,7 +48,7 @@ cause = Cause(
 
 
 @cause.detector
-def from_waits(stall: Stall, stacks: Stacks, code: Code) -> Iterator[Finding]:
+def from_waits(stall: Stall, stacks: Stacks, code: Code, ending: Ending | None) -> Iterator[Finding]:
     """The worker that owes the next batch has nothing to do."""
     loader = next((wait.loader for wait in stall.passed if wait.loader is not None), None)
     if stall.wait.kind is not Kind.INDEX or loader is None or loader.unpacking or loader.owner != stall.process.pid:
@@ -57,14 +59,19 @@ def from_waits(stall: Stall, stacks: Stacks, code: Code) -> Iterator[Finding]:
     if any(not _has_nothing_to_send(one) for one in feeders):
         return
     places = tuple(_places(stall, code))
+    said = ending.lost_on_the_way(stall.process.pid) if ending is not None else None
+    if said is not None and (is_out_of_shm(said) or is_out_of_files(said)):
+        return  # not what was sent is at fault
+    facts = (Fact(said.first_line, "what the worker said while it sent the batch"),) if said is not None else ()
     yield cause.finding(
-        Confidence.LIKELY,
+        Confidence.CERTAIN if said is not None else Confidence.LIKELY,
         title=f"batch {loader.next_batch} was made by {stall.role}, and lost on its way to the main process",
         where=places,
         because=(
             Fact(f"{stall.role} owes batch {loader.next_batch} to the main process", loader.source),
             stall.fact(f"{stall.role} is idle: it waits for new work"),
             Fact("its sending thread has nothing left to send", "the worker's stacks"),
+            *facts,
         ),
     )
 

@@ -68,7 +68,7 @@ def from_motion(stall: Stall, code: Code) -> Iterator[Finding]:
             confidence,
             title=f"{stall.role} goes round in the loop at line {loop.line} of {loop.frame.function} for ever",
             where=stall.where(stall.at(loop.frame, loop.line)),
-            because=loop.facts(stall.stack, stall.wait.text),
+            because=loop.facts(stall.stack, stall.doing),
         )
 
 

@@ -57,7 +57,7 @@ def from_motion(stall: Stall, code: Code) -> Iterator[Finding]:
         because=(
             Fact(f"it was inside the loop at line {loop.line} in all {stall.stack.samples} looks", "its Python stack"),
             Fact("no sample came out of it while it was watched", "the DataLoader"),
-            stall.fact(f"{stall.role}: {stall.wait.text}"),
+            stall.fact(f"{stall.role} {stall.doing}"),
         ),
     )
 

@@ -39,6 +39,8 @@ cause = Cause(
         Remedy("End it with SIGKILL", "while C code holds the GIL no other signal is served", "kill -9 PID"),
     ),
 )
+_LONG_BUT_FINITE = ("mkl_", "blas", "lapack", "gemm", "gemv", "dnnl", "fft", "getrf", "gesdd", "geev", "syev", "sgemm")
+_ENOUGH_S = 4.0  # on the CPU: on a busy machine that takes longer
 _CONSUMERS = {"sum", "list", "tuple", "set", "max", "min", "sorted", "deque", "dict", "extend", "array", "fromiter"}
 
 
@@ -56,20 +58,33 @@ def from_stack(stall: Stall, code: Code) -> Iterator[Finding]:
     if any("sre_" in one or "_sre" in one for one in native[:6]):
         return
     facts = [
-        stall.fact(f"{stall.role}: {stall.wait.text}"),
+        stall.fact(f"{stall.role} {stall.doing}"),
         Fact(f"it was at the same Python instruction in all {stack.samples} looks", "its Python stack"),
     ]
     endless = _consumes_endless(frame, code)
     if endless:
         facts.append(Fact(f"line {frame.line} consumes `{endless}`, which never ends", "the source"))
     if native:
-        facts.append(Fact(f"its native code is {native[0]}", "native stack"))
+        facts.append(Fact(f"its native code is {native[0][:80]}", "native stack"))
+    sure = bool(endless) or (_has_had_enough(stall) and not _is_finite(native))
+    ends = "does not end" if sure else "has not ended yet"
     yield cause.finding(
-        Confidence.LIKELY if endless or (stall.very_long and stall.place != "main") else Confidence.POSSIBLE,
-        title=f"{stall.role} is in one call at line {frame.line} of {frame.function} that does not end",
+        Confidence.LIKELY if sure else Confidence.POSSIBLE,
+        title=f"{stall.role} is in one call at line {frame.line} of {frame.function} that {ends}",
         where=stall.where(),
         because=facts,
+        remedies=cause.remedies if sure else cause.remedies[:1],
     )
+
+
+def _has_had_enough(stall: Stall) -> bool:
+    computed = stall.thread.computed_s if stall.thread else 0.0
+    return stall.very_long and stall.place != "main" and computed >= _ENOUGH_S
+
+
+def _is_finite(native: tuple[str, ...]) -> bool:
+    """Linear algebra may take minutes, and ends: it goes over what is in memory."""
+    return any(word in one.lower() for one in native[:8] for word in _LONG_BUT_FINITE)
 
 
 def _consumes_endless(frame: Frame, code: Code) -> str:

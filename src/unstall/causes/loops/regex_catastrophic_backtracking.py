@@ -58,15 +58,17 @@ def from_stack(stall: Stall, code: Code) -> Iterator[Finding]:
     in_native = bool(stall.thread and any("sre_" in one or "_sre" in one for one in stall.thread.native[:6]))
     if not (in_module or in_native or (stack.frames[0] is frame and _matches_on_line(frame, code))):
         return
-    facts = [stall.fact(f"{stall.role}: {stall.wait.text}")]
+    facts = [stall.fact(f"{stall.role} {stall.doing}")]
     facts.append(Fact(f"it was in the same call of `re` in all {stack.samples} looks", "its Python stack"))
-    if stack.pattern == ambiguity.AMBIGUOUS:
+    if stack.pattern in (ambiguity.AMBIGUOUS, ambiguity.SHORT):
         facts.append(Fact("a loop of its pattern can match the same text in many ways", "the pattern"))
     if in_native and stall.thread:
         facts.append(Fact(f"its native code is {stall.thread.native[0]}", "native stack"))
+    confidence = _confidence(stall, stack.pattern)
+    ends = "does not end" if confidence is not Confidence.POSSIBLE else "has not ended yet"
     yield cause.finding(
-        _confidence(stall, stack.pattern),
-        title=f"{stall.role} is in one regular expression match that does not end",
+        confidence,
+        title=f"{stall.role} is in one regular expression match that {ends}",
         where=stall.where(),
         because=facts,
     )
@@ -76,7 +78,8 @@ def _confidence(stall: Stall, pattern: str) -> Confidence:
     """A pattern without ambiguity may just be slow on a long text."""
     if pattern == ambiguity.AMBIGUOUS and (stall.long or (stall.thread and stall.thread.computed_s > _ENOUGH_S)):
         return Confidence.LIKELY
-    return Confidence.LIKELY if stall.very_long and pattern != ambiguity.BOUNDED else Confidence.POSSIBLE
+    endless = stall.very_long and pattern not in (ambiguity.BOUNDED, ambiguity.SHORT)
+    return Confidence.LIKELY if endless else Confidence.POSSIBLE
 
 
 def _matches_on_line(frame: Frame, code: Code) -> bool:

@@ -58,6 +58,6 @@ def from_motion(stall: Stall, code: Code) -> Iterator[Finding]:
         where=stall.where(stall.at(loop.frame, loop.line)),
         because=(
             Fact("each round of the loop draws random numbers", "the source"),
-            *loop.facts(stall.stack, stall.wait.text),
+            *loop.facts(stall.stack, stall.doing),
         ),
     )

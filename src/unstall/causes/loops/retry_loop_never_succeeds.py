@@ -75,7 +75,8 @@ def from_motion(stall: Stall, code: Code, descriptors: Descriptors) -> Iterator[
     if loop is None or not loop.exits or _names(loop) & _WAITS_FOR_ITS_OWN:
         return
     handler = syntax.swallows_errors(loop.node)
-    if handler is None and not (sleeping and _waits_for_outside(loop)):
+    flag = handler is None and sleeping and not _waits_for_outside(loop)
+    if (handler is None and not sleeping) or (flag and not _waits_for_others(loop)):
         return
     if _waits_for_removal(loop, stall, descriptors):
         return
@@ -83,6 +84,10 @@ def from_motion(stall: Stall, code: Code, descriptors: Descriptors) -> Iterator[
     if handler is not None:
         facts.append(Fact(f"line {handler.lineno} catches the error, and the loop goes on", "the source"))
     facts.append(Fact("the loop counts no tries and looks at no clock", "the source"))
+    if flag:
+        facts.append(
+            Fact("the loop itself changes nothing that could end it, and nobody else is at work", "the source")
+        )
     for one in descriptors.checked_by(stall.wait.tid):
         if not one.exists:
             facts.append(Fact(f"{one.path} does not exist", "the file system"))
@@ -102,6 +107,12 @@ def _names(loop: ActiveLoop) -> set[str]:
 def _waits_for_outside(loop: ActiveLoop) -> bool:
     """A way out depends on a call: a file, a server, another program."""
     return any(syntax.is_opaque(guard) for way in loop.exits for guard in way.guards)
+
+
+def _waits_for_others(loop: ActiveLoop) -> bool:
+    """Its ways out look at variables or attributes that the loop does not change: a flag that somebody else sets."""
+    looked_at = {text for way in loop.exits for guard in way.guards for text in syntax.operands(guard)}
+    return bool(looked_at) and not looked_at & syntax.stored(loop.node)
 
 
 def _waits_for_removal(loop: ActiveLoop, stall: Stall, descriptors: Descriptors) -> bool:

@@ -56,6 +56,6 @@ def from_motion(stall: Stall, code: Code) -> Iterator[Finding]:
         where=stall.where(stall.at(loop.frame, loop.line)),
         because=(
             Fact("the main process stands in the sampler, below DataLoader._next_index", "its Python stack"),
-            *loop.facts(stall.stack, stall.wait.text),
+            *loop.facts(stall.stack, stall.doing),
         ),
     )

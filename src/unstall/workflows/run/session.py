@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import select
 import shlex
@@ -16,23 +17,28 @@ from typing import Protocol
 import msgspec
 
 from unstall.errors import UnstallError
+from unstall.evidence.endings import Ending
 from unstall.evidence.timings import Timings
 from unstall.flight import reader
 from unstall.model.bundle import Bundle
 from unstall.model.diagnosis import Diagnosis, Target, Verdict
 from unstall.model.document import encode
+from unstall.model.evidence import Evidence
 from unstall.model.finding import Confidence
 from unstall.model.run import Run, TimedDiagnosis
-from unstall.probes import endings, memory, procfs
+from unstall.probes import endings, memory, processes, procfs
 from unstall.workflows import why
 from unstall.workflows.run import history, launch
+from unstall.workflows.run.nodes import Nodes, waits_for_unseen
 from unstall.workflows.run.pace import LONGEST_PAUSE_S, Pace
 from unstall.workflows.run.slowness import Slowness
+from unstall.workflows.run.usage import Usage
 from unstall.workflows.run.watch import STALLED_ANYWAY_S, Watch
 
 TICK_S = 0.25
 LOOK_AGAIN_S = 30.0  # at a stall that was reported: its cause may turn out to be another one
 STATUS_S = 2.0
+NO_RECORD_S = 5.0  # after the start, a Python that has none lets no agent in
 CHECKUP_S = 12.0
 
 
@@ -48,6 +54,9 @@ class Listener(Protocol):
     def summary(self, timings: Timings) -> None:
         """Where the time went: at the end, and when asked."""
 
+    def notice(self, text: str) -> None:
+        """Something about the supervision itself."""
+
 
 @dataclass
 class Session:
@@ -58,10 +67,13 @@ class Session:
     json_file: Path | None = None
     stall_after: float | None = None
     keep_orphans: bool = False
+    summary_every: float | None = None
+    runs: Path | None = None
     diagnoses: list[TimedDiagnosis] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.folder = history.new_run()
+        self.folder = history.new_run(self.runs)
+        self.nodes = Nodes(self.folder)
         self.began = time.monotonic()
         self.watch = Watch(self.began, self.stall_after)
         self.slowness = Slowness(Pace(self.folder), self.target)
@@ -69,18 +81,21 @@ class Session:
         self.seen: tuple[Bundle, Diagnosis] | None = None
         self.reported: tuple[float, str] | None = None  # when the beats stood still, and the cause
         self.verdict = Verdict.PROGRESSING
+        self.next_summary = self.began + (self.summary_every or math.inf)
+        self.outside = False
         self.next_checkup = self.began + CHECKUP_S
         self.next_status = self.began + STATUS_S
+        self.usage = Usage()
+        self.kills_before = memory.oom_kills() or 0
         self.commands = {tuple(self.command)}  # of the training's Pythons: a fork of one has the same
 
     def run(self) -> int:
         """Start the training, watch it, explain its end; its wait status."""
-        kills_before = memory.oom_kills() or 0
         training = launch.start(self.command, self.folder)
         self._write(None)
         with launch.passing_signals_on(training) as self.signals:
             status = self._attend(training.pid)
-            self._after(training.pid, status, kills_before)
+            self._after(training.pid, status)
         return status
 
     def _attend(self, pid: int) -> int:
@@ -98,10 +113,16 @@ class Session:
     def _tick(self, pid: int, now: float) -> None:
         records = reader.read_all(str(self.folder))
         self.commands |= {tuple(procfs.command(one)) for one in records.keys() - self.watch.known}
-        if self.watch.note(records, now) and self.reported:
+        living = {one: beats for one, beats in records.items() if Path(f"/proc/{one}").exists()}
+        reader.retire(str(self.folder), records, set(living))
+        self.usage.note(pid, living)
+        self.nodes.note(living, now)
+        if self.watch.note(living, now) and self.reported:
             self.reported, self.verdict = None, Verdict.PROGRESSING
             self._write(None)
         self._tell_pace(self.slowness.tick(records, now), now)
+        if not records and not self.outside and now - self.began > NO_RECORD_S:
+            self._note_outside(pid)
         if now >= self.next_status or launch.SUMMARY in self.signals:
             self._show(now)
         if self.looking is None:
@@ -111,6 +132,12 @@ class Session:
         elif not self.looking.is_alive():
             self.looking = None
             self._judge(now)
+
+    def _note_outside(self, pid: int) -> None:
+        """Started with -I, -S or -E, or in a folder where it may not write."""
+        self.outside = True
+        if any(processes.is_python(one) for one in (pid, *processes.descendants(pid))):
+            self.listener.notice("this Python lets no agent in; it is watched from outside only, which shows less")
 
     def _checkup_is_due(self, now: float) -> bool:
         """Now and then, a training that moves is looked at, too: it may be in a loop that never ends."""
@@ -123,16 +150,17 @@ class Session:
         """How it goes; and where the time went, if somebody has asked."""
         self.next_status = now + STATUS_S
         timings = self.slowness.evidence()
-        asked = launch.SUMMARY in self.signals
+        asked = launch.SUMMARY in self.signals or now >= self.next_summary
         self.signals.discard(launch.SUMMARY)
         if timings is not None:
             self.listener.status(timings)
             if asked:
                 self.listener.summary(timings)
+                self.next_summary = now + (self.summary_every or math.inf)
 
     def _look(self, pid: int) -> None:
         try:
-            bundle = why.look(pid)
+            bundle = self.nodes.merged(why.look(pid)).having(self._ending(pid, None, ()))
             self.seen = bundle, why.judge(bundle)
         except UnstallError:
             self.seen = None  # it ended meanwhile
@@ -147,10 +175,12 @@ class Session:
             return
         (bundle, diagnosis), self.seen = self.seen, None
         self._tell_pace(self.slowness.fresh(bundle), now)
+        self.nodes.tell(bundle, diagnosis)
         quiet = self.watch.quiet(now)
         sure = _is_sure(diagnosis)
         lasts = quiet >= diagnosis.took_s  # nothing has moved since the look began
-        if diagnosis.verdict is not Verdict.STALLED or not lasts or not (sure or quiet >= STALLED_ANYWAY_S):
+        stuck = diagnosis.verdict is Verdict.STALLED or waits_for_unseen(bundle, diagnosis)
+        if not stuck or not lasts or not (sure or quiet >= STALLED_ANYWAY_S):
             self.watch.looked(now)
             return
         cause = diagnosis.findings[0].cause if diagnosis.findings else ""
@@ -174,14 +204,16 @@ class Session:
         if diagnosis.verdict is not Verdict.SLOW or _is_sure(diagnosis):  # what may be slow is for the summary
             self.listener.report(diagnosis, when)
 
-    def _after(self, pid: int, status: int, kills_before: int) -> None:
+    def _after(self, pid: int, status: int) -> None:
         """Explain the end, if it was a bad one, and leave nothing behind."""
         launch.reap()
         if not self.keep_orphans:
             launch.end_orphans(self.folder, self.commands)
             launch.reap()
-        ending = endings.collect(str(self.folder), pid, status, _script(self.command), kills_before)
-        evidence = {ending.kind: ending, "memory": memory.collect()[0]}
+        now = memory.collect()[0]
+        ending = self._ending(pid, status, now.oom_messages)
+        code = endings.source_of(ending)
+        evidence: dict[str, Evidence] = {one.kind: one for one in (ending, now, code)}
         bundle = Bundle(self.target, evidence, took_s=0.0)
         diagnosis = why.judge(bundle)
         with contextlib.suppress(UnstallError):
@@ -200,6 +232,18 @@ class Session:
         self._tell_pace(self.slowness.news(), time.monotonic())
         if timings := self.slowness.evidence():
             self.listener.summary(timings)
+
+    def _ending(self, pid: int, status: int | None, messages: tuple[str, ...]) -> Ending:
+        """What the training's processes have said, and how they have ended."""
+        return endings.collect(
+            str(self.folder),
+            pid,
+            status,
+            _script(self.command),
+            self.kills_before,
+            resources=self.usage.resources(messages),
+            largest=self.usage.largest,
+        )
 
     @property
     def target(self) -> Target:

@@ -57,7 +57,7 @@ class Slowness:
 
     def fresh(self, bundle: Bundle) -> tuple[Bundle, Diagnosis] | None:
         """What the evidence says of a training that moves, if it was not said before, or not so surely."""
-        diagnosis = why.judge(bundle, moves=True)
+        diagnosis = why.judge(bundle, in_motion=True)
         fresh = tuple(one for one in diagnosis.findings if (one.cause, one.confidence) not in self.told)
         if not fresh:
             return None

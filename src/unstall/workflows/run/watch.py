@@ -19,7 +19,7 @@ STALLED_ANYWAY_S = 30.0  # nothing moves and no cause is known: said only after 
 
 @dataclass
 class Watch:
-    """The beats of all processes of a training."""
+    """The beats of all processes of a training. Of several ranks, the one that has been quiet for longest counts."""
 
     started: float
     stall_after: float | None = None
@@ -28,6 +28,7 @@ class Watch:
     beats: int = 0
     next_look: float = 0.0
     _last: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    _ranks: dict[int, float] = field(default_factory=dict)  # when each rank moved for the last time
 
     def __post_init__(self) -> None:
         self.changed = self.started
@@ -51,15 +52,26 @@ class Watch:
         seen = {pid: (*one.progress, *one.work) for pid, one in records.items()}
         if seen == self._last:
             return False
-        moved = any(self._last.get(pid, (0,) * len(beat)) != beat for pid, beat in seen.items())
+        movers = {pid for pid, beat in seen.items() if self._last.get(pid, (0,) * len(beat)) != beat}
         self._last = seen
+        changed = self._last_moved(records, movers, now)
+        moved = changed > self.changed
         if moved:
             if self.beats:
                 self.longest_pause = max(self.longest_pause, now - self.changed)
             self.beats += 1
-            self.changed = now
-            self.next_look = now + self.patience
+            self.changed = changed
+            self.next_look = changed + self.patience
         return moved
+
+    def _last_moved(self, records: dict[int, Beats], movers: set[int], now: float) -> float:
+        """When anything moved for the last time; with several ranks, the one of them that has been quiet for longest."""
+        ranks = {pid: _rank(records, one) for pid, one in records.items()}
+        self._ranks = {rank: at for rank, at in self._ranks.items() if rank in ranks.values()}
+        self._ranks.update({rank: now for pid in movers if (rank := ranks[pid]) is not None})
+        if len(self._ranks) > 1:
+            return min(self._ranks.values())
+        return now if movers else self.changed
 
     def is_due(self, now: float) -> bool:
         """Whether it is time for a look."""
@@ -73,3 +85,9 @@ class Watch:
     def quiet(self, now: float) -> float:
         """How long nothing has moved."""
         return now - self.changed
+
+
+def _rank(records: dict[int, Beats], one: Beats) -> int | None:
+    """The rank that a process is, or that its parent is."""
+    parent = records.get(one.parent)
+    return one.rank if one.rank is not None or parent is None else parent.rank

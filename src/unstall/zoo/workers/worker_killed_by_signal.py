@@ -17,7 +17,7 @@ from torch.utils.data import DataLoader, TensorDataset
 
 def tidy_up(after):
     after.wait()
-    os.kill(multiprocessing.active_children()[1].pid, signal.SIGKILL)
+    os.kill(multiprocessing.active_children()[1].pid, signal.SIGKILL)  # stalls here
 
 
 def main():
@@ -27,7 +27,7 @@ def main():
     optimizer = torch.optim.Adam(model.parameters())
     enough = threading.Event()
     threading.Thread(target=tidy_up, args=(enough,), daemon=True).start()
-    for step, (x, y) in enumerate(loader):  # stalls here
+    for step, (x, y) in enumerate(loader):
         optimizer.zero_grad()
         (model(x).squeeze(1) - y).square().mean().backward()
         optimizer.step()

@@ -1,0 +1,1 @@
+"""Causes in trainings of several ranks: they wait for each other."""

@@ -1,0 +1,1 @@
+"""Memory, shared memory and descriptors that run out."""

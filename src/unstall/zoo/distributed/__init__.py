@@ -1,0 +1,1 @@
+"""Trainings over several ranks that wait for each other."""
