@@ -27,11 +27,6 @@ _JOB_LOOPS = (  # where the threads of a pool wait for their next job
     ("multiprocessing/pool.py", "worker"),
 )
 _POOL_LOOPS = (("multiprocessing/pool.py", "worker"), ("concurrent/futures/process.py", "_process_worker"))
-_HELPERS = (  # threads of the standard library that complete futures
-    ("concurrent/futures/process.py", "run"),
-    ("asyncio/unix_events.py", "_do_waitpid"),
-    ("asyncio/base_events.py", "run_forever"),
-)
 _MESSAGES = ("multiprocessing/queues.py", "multiprocessing/connection.py", "multiprocessing/synchronize.py")
 
 
@@ -135,7 +130,7 @@ class GraphBuilder:
             self._connect_polled_child(me, thread)
         elif thread.hidden and wait.kind is Kind.UNKNOWN:
             self._connect_suspects(me, thread, wait)
-        elif wait.kind in (Kind.QUEUE, Kind.CONDITION, Kind.FUTURE, Kind.JOIN):
+        elif wait.kind in (Kind.QUEUE, Kind.CONDITION, Kind.FUTURE, Kind.JOIN) or wait.object is not None:
             self._connect_inner(me, thread, wait)
 
     def _connect_loader(self, me: str, wait: Wait) -> None:
@@ -227,6 +222,11 @@ class GraphBuilder:
             self._edge(
                 target, thread_node(other.tid), "perhaps ended by", "the only threads that could", Grade.INFERRED
             )
+        if wait.kind is Kind.EVENTS:  # an event loop that watches pipes: those of the programs that it has started
+            for child in self.reader.processes.children(thread.pid):
+                if not child.dead and not child.fetches and not self.reader.stacks.of(child.pid):
+                    source = "the programs that it has started"
+                    self._edge(target, self._process_node(child.pid), "perhaps ended by", source, Grade.INFERRED)
         if wait.kind in (Kind.FUTURE, Kind.CONDITION):
             for child in self.reader.processes.children(thread.pid):
                 stack = self.reader.stacks.get(child.pid)
@@ -240,11 +240,13 @@ class GraphBuilder:
         self._edge(me, target, "", wait.source)
         for thread in self.reader.threads.all:
             stack = self.reader.stacks.get(thread.tid)
-            if thread.pid not in condition.sharers or thread.tid in condition.waiters or stack is None:
+            if thread.tid in condition.waiters or stack is None or not stack.frames or is_servant(stack):
                 continue
-            if not stack.frames or is_servant(stack) or self.waits[thread.tid].kind is Kind.INDEX:
+            if self.waits[thread.tid].kind is Kind.INDEX:
                 continue
-            if wait.object is not None and wait.object.searched and thread.tid not in wait.object.enders:
+            known = wait.object is not None and wait.object.searched
+            able = wait.object.enders if wait.object is not None and known else ()
+            if thread.tid not in able if known else thread.pid not in condition.sharers:
                 continue
             source = "the processes that share it"
             self._edge(target, thread_node(thread.tid), "perhaps ended by", source, Grade.INFERRED)
@@ -266,10 +268,7 @@ class GraphBuilder:
             return True
         if stack.tid in self.reader.objects.waiting_with(one):
             return False
-        if stack.tid in one.enders:
-            return True
-        pooled = any(stack.find(*loop) for loop in (*_JOB_LOOPS, *_HELPERS))
-        return pooled and one.sort in ("future", "coroutine")
+        return stack.tid in one.enders
 
 
 def is_servant(stack: Stack) -> bool:

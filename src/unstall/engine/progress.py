@@ -30,10 +30,11 @@ def _moves(reader: WaitReader, pid: int) -> bool:
 
 def is_passing(reader: WaitReader, stall: Stall) -> bool:
     """Whether somebody on the way only happened to wait in the last look: his own code went on before."""
+    writers = [one.tid for one in (*stall.passed, *stall.cycle) if one.kind is Kind.PIPE_WRITE]
+    if any(thread is not None and not thread.still for thread in map(reader.threads.get, writers)):
+        return True  # somebody reads what it writes
     for wait in stall.passed:
-        stack, thread = reader.stacks.get(wait.tid), reader.threads.get(wait.tid)
-        if wait.prints and thread is not None and not thread.still:
-            return True  # somebody reads what it prints
+        stack = reader.stacks.get(wait.tid)
         if wait.kind is Kind.COLLECTIVE:
             continue  # it did not move, or it would not be called so
         if stack is not None and wait.kind not in FINITE and any(one.user and one.moved for one in stack.frames):

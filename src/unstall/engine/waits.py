@@ -168,10 +168,12 @@ class WaitReader:
         one = self.objects.of(thread.tid)
         if one is None or one.sort != "coroutine" or thread.last.syscall not in _POLLS:
             return None
-        if one.watches != 0:
+        on = self.descriptors.of_thread(thread.pid, thread.tid)
+        if one.watches is None or (one.watches and on is not None and on.sort == "socket"):
             return None
         source = "its stack, and the descriptors that its event loop watches"
-        return self._wait(thread, Kind.FUTURE, one.label, source, limit_s=thread.wakes_in_s, object=one)
+        kind = Kind.EVENTS if one.watches else Kind.FUTURE
+        return self._wait(thread, kind, one.label, source, limit_s=thread.wakes_in_s, object=one)
 
     def _standard_library(self, thread: Thread, stack: Stack | None) -> Wait | None:
         """Waits that Python's own modules express with private locks."""

@@ -6,13 +6,14 @@ import ast
 
 from unstall.evidence import syntax
 from unstall.evidence.code import Code
+from unstall.evidence.enders import calls_any
 from unstall.evidence.motion import ActiveLoop, loops_of
 from unstall.evidence.objects import exits
 from unstall.evidence.stacks import Stack, Stacks
 from unstall.evidence.stall import Kind, Stall, Wait
 from unstall.model.finding import Confidence
 
-_FOR_EVER = (Kind.QUEUE, Kind.CONDITION, Kind.FUTURE, Kind.EVENTS)
+_FOR_EVER = (Kind.QUEUE, Kind.CONDITION, Kind.FUTURE)
 _LISTENS = ("accept", "accept4")
 _WAKES = {"put", "put_nowait", "set", "notify", "notify_all", "set_result", "set_exception", "call_soon_threadsafe"}
 _ASKS = {"is_set", "wait"}
@@ -46,7 +47,7 @@ def goes_on_for_ever(stall: Stall, stacks: Stacks, code: Code) -> tuple[Confiden
     accepts = stall.thread is not None and stall.thread.last.syscall in _LISTENS
     if wait.limit_s is None and (wait.kind in _FOR_EVER or accepts):
         mine = wait.descriptor is None or {end.pid for end in wait.descriptor.writers} <= {wait.pid}
-        if not mine or any(_calls(one, code, _WAKES) for one in others):
+        if not mine or any(calls_any(one, code, _WAKES) for one in others):
             return None
         return Confidence.CERTAIN, f"it waits for {wait.text}, and the program that would give it that has ended"
     loop = next((one for one in loops_of(stack, code) if one.endless), None)
@@ -56,11 +57,20 @@ def goes_on_for_ever(stall: Stall, stacks: Stacks, code: Code) -> tuple[Confiden
         return Confidence.CERTAIN, f"its loop on line {loop.line} has no way out"
     if not _is_ended_from_outside(loop, code) or any(_changes(one, code, _flags(loop)) for one in others):
         return None
-    sure = loop.rounds or loop.frozen  # else it may just not have looked at its flag yet
+    sure = loop.rounds or _stays_true(loop)  # else it may just not have looked at its flag yet
     return (
         Confidence.LIKELY if sure else Confidence.POSSIBLE,
         f"its loop on line {loop.line} goes on until the program tells it to stop, and that has ended",
     )
+
+
+def _stays_true(loop: ActiveLoop) -> bool:
+    """A `while` whose test is a flag that was read, and that says: go on."""
+    test = loop.node.test if isinstance(loop.node, ast.While) else None
+    negated = isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)
+    flag = test.operand if isinstance(test, ast.UnaryOp) and negated else test
+    values = loop.frame.watched.get(ast.unparse(flag), ()) if flag is not None else ()
+    return bool(values) and all(isinstance(one, bool) and one is not negated for one in values)
 
 
 def _flags(loop: ActiveLoop) -> set[str]:
@@ -107,17 +117,3 @@ def _stores(tree: ast.AST, names: set[str]) -> bool:
 def _changes(stack: Stack, code: Code, names: set[str]) -> bool:
     trees = [code.tree(frame) for frame in stack.user_frames()]
     return any(tree is None or _tree_changes(tree, code, names) for tree in trees)
-
-
-def _calls(stack: Stack, code: Code, names: set[str]) -> bool:
-    """Whether a thread's code, or what that calls, calls something of these names."""
-    for frame in stack.user_frames():
-        tree = code.tree(frame)
-        if tree is None:
-            return True
-        called = {syntax.called_name(one) for one in syntax.calls(tree)}
-        inner = [one.tree for one in code.all if one.name in called]
-        called |= {syntax.called_name(call) for one in inner for call in syntax.calls(one)}
-        if called & names:
-            return True
-    return False

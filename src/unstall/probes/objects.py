@@ -11,10 +11,10 @@ from unstall.evidence.locks import Lock
 from unstall.evidence.objects import Object
 from unstall.evidence.threads import Thread
 from unstall.probes import coroutines
+from unstall.probes.enders import is_starting, may_end
 from unstall.probes.python.frames import Interpreter
 from unstall.probes.python.memory import Unreadable
 from unstall.probes.python.objects import Ref
-from unstall.probes.releasers import may_call
 from unstall.probes.samples import SampledFrame, SampledStack
 from unstall.probes.semaphores import native_id
 
@@ -106,10 +106,11 @@ class ObjectProbe:
         if names is None:
             return one
         pids = shared.sharers if shared is not None else (one.pid,)
-        others = [other for other in self.stacks.values() if other.pid in pids and other.tid in self.alive]
-        found = [other.tid for other in others if other.tid != one.tid and may_call(other, names)]
+        others = [other for other in self.stacks.values() if other.tid in self.alive and other.tid != one.tid]
+        found = [other.tid for other in others if other.pid in pids and may_end(other, names)]
+        found += [other.tid for other in others if shared is not None and is_starting(other)]
         identity = shared.id if shared is not None else one.id
-        return msgspec.structs.replace(one, id=identity, enders=tuple(found), searched=True)
+        return msgspec.structs.replace(one, id=identity, enders=tuple(dict.fromkeys(found)), searched=True)
 
 
 def _sort_of(stack: SampledStack) -> tuple[str, SampledFrame | None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Container
 
 import msgspec
 
@@ -44,25 +45,17 @@ def _last_name(label: str) -> str:
 
 def _may_release(stack: SampledStack, blocks: set[str]) -> bool:
     """Whether the functions on a stack, or those that they call, release something, or are blocks of such a name."""
-    return _leads_to(stack, {"release"}, blocks, _DEPTH)
-
-
-def may_call(stack: SampledStack, names: set[str]) -> bool:
-    """Whether the functions on a stack, or those that they call, call something of these names.
-
-    True where the user's code on it can't be read; a thread that only runs library code is taken to serve others.
-    """
-    unread = [one for one in stack.frames if one.user and tree_of(stack.pid, one) is None]
-    return bool(unread) or _leads_to(stack, names, set(), 2 * _DEPTH)
-
-
-def _leads_to(stack: SampledStack, names: set[str], blocks: set[str], depth: int) -> bool:
-    seen: set[int] = set()
     trees = [tree_of(stack.pid, frame) for frame in stack.frames[:16]]
-    return any(_reaches(stack.pid, tree, names, blocks, seen, depth) for tree in trees if tree is not None)
+    return leads_to(stack.pid, [one for one in trees if one is not None], {"release"}, _DEPTH, blocks)
 
 
-def _reaches(pid: int, tree: ast.AST, wanted: set[str], blocks: set[str], seen: set[int], depth: int) -> bool:
+def leads_to(pid: int, trees: list[ast.AST], names: set[str], depth: int, blocks: Container[str] = frozenset()) -> bool:
+    """Whether code, or the functions that it calls, calls something of these names, or is a `with` block of one."""
+    seen: set[int] = set()
+    return any(_reaches(pid, one, names, blocks, seen, depth) for one in trees)
+
+
+def _reaches(pid: int, tree: ast.AST, wanted: set[str], blocks: Container[str], seen: set[int], depth: int) -> bool:
     if id(tree) in seen or len(seen) > _MOST_FUNCTIONS:
         return False
     seen.add(id(tree))

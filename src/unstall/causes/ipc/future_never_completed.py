@@ -52,14 +52,14 @@ def from_waits(stall: Stall, objects: Objects, processes: Processes, stacks: Sta
     one = stall.wait.object
     if stall.wait.kind is not Kind.FUTURE or one is None or stall.wait.limit_s is not None:
         return
-    if not nobody_else(stall, objects) or lost_in_fork(stall, processes, stacks):
+    if not nobody_else(stall, objects, stacks) or lost_in_fork(stall, processes, stacks):
         return
     facts = [stall.fact(f"{stall.role} waits for {one.label}, without a time limit")]
     if one.sort == "coroutine":
         facts.append(stall.fact("its event loop has no timer and watches no connection: nothing will wake it"))
     facts.append(Fact("no other thread or pool is at work that could complete it", "the Python stacks and the source"))
     yield cause.finding(
-        Confidence.LIKELY,
+        Confidence.LIKELY if stall.long else Confidence.POSSIBLE,
         title=f"{stall.role} waits for {one.label}, and nobody is at work on it",
         where=stall.where(*one.where(stall.role)),
         because=facts,

@@ -28,8 +28,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from unstall.evidence.code import Code
+from unstall.evidence.enders import calls_any
 from unstall.evidence.stacks import Stacks
 from unstall.evidence.stall import Kind, Stall, Wait
+from unstall.evidence.threads import Threads
 from unstall.evidence.unread_queues import feeder_at_full_pipe
 from unstall.model.cause import Cause
 from unstall.model.finding import Confidence, Fact, Finding, Remedy
@@ -43,14 +46,20 @@ cause = Cause(
     ),
 )
 
+_READS = {"get", "get_nowait", "recv"}
+
 
 @cause.detector
-def from_waits(stall: Stall, stacks: Stacks) -> Iterator[Finding]:
+def from_waits(stall: Stall, stacks: Stacks, threads: Threads, code: Code) -> Iterator[Finding]:
     """A circle of a join, an ending process, and its sending thread at a full pipe."""
     sender = feeder_at_full_pipe(stall, stacks)
     joiner = next((wait for wait in (*stall.passed, *stall.cycle) if sender and _joins(wait, sender)), None)
     if sender is None or joiner is None or sender.descriptor is None:
         return
+    sending = threads.get(sender.tid)
+    others = [one for one in stacks.of(joiner.pid) if one.tid != joiner.tid]
+    if sending is None or not sending.still or any(calls_any(one, code, _READS) for one in others):
+        return  # somebody reads, slowly
     stack = stacks.get(joiner.tid)
     frame = next(stack.user_frames(), None) if stack else None
     readers = ", ".join(str(end.pid) for end in sender.descriptor.readers if end.pid != sender.pid)

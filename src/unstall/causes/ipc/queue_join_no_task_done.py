@@ -59,7 +59,7 @@ def from_waits(stall: Stall, objects: Objects, stacks: Stacks) -> Iterator[Findi
     if queue is None or (stall.wait.object is not queue and stall.wait.tid not in queue.enders):
         return
     idle = [tid for tid in queue.enders if _takes_from(queue, objects.of(tid), stacks.get(tid))]
-    if set(queue.enders) - set(idle) and not (stall.wait.object is queue and nobody_else(stall, objects)):
+    if set(queue.enders) - set(idle) and not (stall.wait.object is queue and nobody_else(stall, objects, stacks)):
         return
     joiner = stacks.get(queue.tid)
     frame = next(joiner.user_frames(), None) if joiner else None
@@ -70,7 +70,7 @@ def from_waits(stall: Stall, objects: Objects, stacks: Stacks) -> Iterator[Findi
     else:
         facts.append(Fact("no thread that is still alive calls task_done()", "the Python stacks and the source"))
     yield cause.finding(
-        Confidence.LIKELY,
+        Confidence.LIKELY if stall.long else Confidence.POSSIBLE,
         title="a queue is joined, and nobody is going to call task_done() for all of its items",
         where=stall.where(joiner.location(frame)) if joiner and frame else (),
         because=facts,

@@ -74,11 +74,17 @@ def _certainty(stall: Stall, reader: Process, threads: Threads) -> Confidence:
         return Confidence.CERTAIN
     if stall.beyond is not None and (stall.beyond.kind in FINITE or stall.beyond.limit_s is not None):
         return Confidence.POSSIBLE
-    known = any(not one.hidden for one in threads.of(reader.pid))
-    if not known and stall.watched_s < LONG_S:
-        return Confidence.POSSIBLE  # until it was seen what the reader does
+    its_threads = threads.of(reader.pid)
+    if not stall.long or (not its_threads and stall.watched_s < LONG_S):
+        return Confidence.POSSIBLE  # until it was seen for a while what the reader does
+    if any(not one.still for one in its_threads) or (_on_disk(stall) and not stall.very_long):
+        return Confidence.POSSIBLE
     waits_for_us = stall.beyond is not None and stall.beyond.kind is Kind.CHILD
     return Confidence.CERTAIN if waits_for_us else Confidence.LIKELY
+
+
+def _on_disk(stall: Stall) -> bool:
+    return stall.beyond is not None and stall.beyond.kind is Kind.DISK
 
 
 def _what_it_does(stall: Stall, reader: Process) -> Iterator[Fact]:

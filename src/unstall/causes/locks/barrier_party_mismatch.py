@@ -29,6 +29,7 @@ from collections.abc import Iterator
 
 from unstall.evidence.enders import nobody_else
 from unstall.evidence.objects import Objects
+from unstall.evidence.stacks import Stacks
 from unstall.evidence.stall import Kind, Stall
 from unstall.model.cause import Cause
 from unstall.model.finding import Confidence, Fact, Finding, Remedy
@@ -45,14 +46,14 @@ cause = Cause(
 
 
 @cause.detector
-def from_waits(stall: Stall, objects: Objects) -> Iterator[Finding]:
+def from_waits(stall: Stall, objects: Objects, stacks: Stacks) -> Iterator[Finding]:
     """Fewer have come than the barrier was made for, and nobody is on the way."""
     barrier = stall.wait.object
     if stall.wait.kind is not Kind.CONDITION or barrier is None or barrier.sort != "barrier" or stall.wait.ends:
         return
     if barrier.parties is None or barrier.arrived is None or not 0 < barrier.arrived < barrier.parties:
         return
-    if not nobody_else(stall, objects):
+    if not nobody_else(stall, objects, stacks):
         return
     missing = barrier.parties - barrier.arrived
     yield cause.finding(

@@ -61,7 +61,12 @@ def from_waits(stall: Stall, objects: Objects, processes: Processes, stacks: Sta
     one = stall.wait.object
     if stall.wait.kind is not Kind.CONDITION or one is None or one.sort not in _CALLS or stall.wait.ends:
         return
-    if stall.frame is None or not nobody_else(stall, objects) or leaver(stall, stacks) or frameless(stall, stacks):
+    if (
+        stall.frame is None
+        or not nobody_else(stall, objects, stacks)
+        or leaver(stall, stacks)
+        or frameless(stall, stacks)
+    ):
         return
     if stall.in_main and stall.process.fetches:
         return  # its main process has died: who is missing may have gone with it
@@ -76,7 +81,7 @@ def from_waits(stall: Stall, objects: Objects, processes: Processes, stacks: Sta
     else:
         facts.append(Fact(f"no thread that is still alive has a {call} on its way", "the Python stacks and the source"))
     yield cause.finding(
-        Confidence.LIKELY,
+        Confidence.LIKELY if stall.long else Confidence.POSSIBLE,
         title=f"{stall.role} waits for {one.label}, and nobody is going to call {call}",
         because=facts,
     )
