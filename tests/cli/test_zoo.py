@@ -8,8 +8,9 @@ from tests.support.table import observe, problems
 from tests.support.zoo import Program, programs
 from unstall.workflows.why import judge
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.timeout(400)]
 
+LOOKS = 3  # where other programs use the cores, one look may not last long enough to be sure
 HEALTHY_NOW = ("bursty", "lock_", "slow_", "file_lock", "skipped_steps")  # the others are run with the long tests
 
 
@@ -27,5 +28,9 @@ def _is_main(program: Program) -> bool:
 def test_what_is_said_of_it(program: Program) -> None:
     if not program.can_run:
         pytest.skip(f"{program.needs} is not installed")
-    diagnosis = judge(observe(program))
-    assert problems(program, diagnosis) == [], f"{diagnosis.verdict}: {diagnosis.summary}"
+    for _ in range(LOOKS):
+        diagnosis = judge(observe(program))
+        found = problems(program, diagnosis)
+        if not found or program.cause is None:  # a healthy one must not be accused even once
+            break
+    assert found == [], f"{diagnosis.verdict}: {diagnosis.summary}"

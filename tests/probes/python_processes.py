@@ -10,6 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.support.zoo import kill_session
+
 VERSIONS = ("3.11", "3.12", "3.13")
 HERE = Path(__file__).parent
 
@@ -39,7 +41,11 @@ def _version_of(path: str) -> str:
 def start(python: str, script: str | Path, *arguments: str) -> subprocess.Popen[str]:
     """Start `script` and wait until it says "ready"."""
     process = subprocess.Popen(
-        [python, str(HERE / script), *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [python, str(HERE / script), *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
     )
     assert process.stdout is not None
     line = process.stdout.readline()
@@ -48,8 +54,8 @@ def start(python: str, script: str | Path, *arguments: str) -> subprocess.Popen[
 
 
 def stop(process: subprocess.Popen[str]) -> None:
-    """Kill one process and close its pipes."""
-    process.kill()
+    """Kill a process with all that it started, and close its pipes."""
+    kill_session(process.pid)
     process.wait()
     for stream in (process.stdin, process.stdout):
         if stream is not None:

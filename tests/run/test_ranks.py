@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.zoo import ZOO, running, supervised
+from unstall.evidence import rank_endings
 from unstall.evidence.endings import Ending
 from unstall.evidence.ranks import JOINING, Call, Ranks
 from unstall.probes import procfs
@@ -75,10 +76,11 @@ def test_the_first_rank_to_die_is_the_cause(tmp_path: Path) -> None:
     run = json.loads((tmp_path / "run.json").read_text())
     ending = read(Path(run["folder"]) / "ending.json").get(Ending)
     assert ending is not None
-    assert [one.rank for one in ending.ranks] == [0, 1]
-    assert ending.first_dead is not None
-    assert ending.pid == ending.first_dead.pid == ending.ranks[0].pid
+    ranks, dead = rank_endings.ranks(ending), rank_endings.first_dead(ending)
+    assert [one.rank for one in ranks] == [0, 1]
+    assert dead is not None
+    assert ending.pid == dead.pid == ranks[0].pid
     assert ending.last_words is not None
     assert ending.last_words.type == "IndexError"
-    others = [ending.words_of(one.pid) for one in ending.rank_exits if one.pid != ending.pid]
-    assert all(one is None or one.lost_connection for one in others)
+    others = [rank_endings.words_of(ending, one.pid) for one in rank_endings.exits(ending) if one.pid != ending.pid]
+    assert all(one is None or rank_endings.lost_connection(one) for one in others)

@@ -9,6 +9,8 @@ import msgspec
 from unstall.model.evidence import Evidence
 from unstall.model.finding import Location
 
+FIRST_ONLY = "next(iter(…))"  # what a note says of a line that takes only the first batch of an iterator
+
 
 class Line(msgspec.Struct, frozen=True, omit_defaults=True):
     """A line of the user's code, and the share of all samples that found a thread in it or in what it calls."""

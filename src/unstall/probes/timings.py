@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from unstall.evidence import syntax
-from unstall.evidence.timings import Note, Times
+from unstall.evidence.timings import FIRST_ONLY, Note, Times
 from unstall.flight import layout
 from unstall.flight.reader import Beats
 from unstall.model.finding import Location
@@ -78,13 +78,14 @@ def _note(told: dict[str, Any]) -> Note:
     pid = int(told.get("pid", 0))
     where = Location(str(place[0]), int(place[1]), str(place[2]), pid, "main") if place else None
     endless = _endless_loop(where) if where and told.get("kind") == "overrun" else None
+    first_only = where is not None and told.get("kind") == "iterators" and _takes_the_first(where)
     if where and endless:
         where = msgspec.structs.replace(where, line=endless)
     return Note(
         kind=str(told.get("kind")),
         pid=pid,
         where=where,
-        what=str(told.get("what", "")),
+        what=FIRST_ONLY if first_only else str(told.get("what", "")),
         count=int(told.get("count", told.get("expected", 0))),
         seconds=float(told.get("seconds", 0.0)),
         size=int(told.get("size", 0)),
@@ -92,13 +93,22 @@ def _note(told: dict[str, Any]) -> Note:
     )
 
 
+def _takes_the_first(place: Location) -> bool:
+    """Whether the line says `next(iter(…))`: it takes the first batch, and throws the iterator away."""
+    calls = syntax.calls_on_line(_tree(place.file), place.line)
+    return {"next", "iter"} <= {syntax.called_name(one) for one in calls}
+
+
+def _tree(file: str) -> ast.AST:
+    try:
+        return ast.parse(Path(file).read_bytes())
+    except (OSError, SyntaxError, ValueError, RecursionError):
+        return ast.Module([], [])
+
+
 def _endless_loop(function: Location) -> int | None:
     """The line of a loop without a way out in the function that begins at this line."""
-    try:
-        tree = ast.parse(Path(function.file).read_bytes())
-    except (OSError, SyntaxError, ValueError, RecursionError):
-        return None
-    for node in ast.walk(tree):
+    for node in ast.walk(_tree(function.file)):
         if isinstance(node, ast.FunctionDef) and syntax.begins_at(node, function.line):
             loops = [one for one in syntax.walk(node) if isinstance(one, ast.While) and not syntax.exits(one)]
             return loops[0].lineno if loops else None

@@ -33,7 +33,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from unstall.evidence import loop_limits, syntax
+from unstall.evidence import arithmetic, loop_limits, syntax
 from unstall.evidence.code import Code, Function
 from unstall.evidence.loaders import Loaders
 from unstall.evidence.processes import Processes
@@ -94,11 +94,13 @@ def _endless_iterables(stacks: Stacks, loaders: Loaders, code: Code) -> Iterator
         if frame.bare_name != "__iter__" or function is None:
             continue
         for loop in syntax.walk(syntax.body_of(function.tree)):
-            if isinstance(loop, syntax.LoopNode) and _yields_for_ever(loop):
+            if isinstance(loop, syntax.LoopNode) and _yields_for_ever(loop, frame):
                 yield function, loop.lineno
 
 
-def _yields_for_ever(loop: syntax.LoopNode) -> bool:
+def _yields_for_ever(loop: syntax.LoopNode, frame: Frame) -> bool:
+    if isinstance(loop, ast.While) and syntax.yields(loop) and arithmetic.steps_past(loop, frame):
+        return True
     endless = isinstance(loop, ast.While) or loop_limits.is_endless_iterable(loop.iter)
     return endless and syntax.yields(loop) and not syntax.exits(loop)
 

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from unstall.evidence.timings import Timings
+from unstall.evidence.timings import FIRST_ONLY, Timings
 from unstall.model.cause import Cause
 from unstall.model.diagnosis import Verdict
 from unstall.model.finding import Confidence, Fact, Finding, Remedy
@@ -57,7 +57,7 @@ def from_timings(timings: Timings) -> Iterator[Finding]:
         return
     promised = f"the loader has {timings.expected} batches" if timings.expected else "an epoch was never used up"
     yield cause.finding(
-        Confidence.CERTAIN,
+        Confidence.CERTAIN if made.what == FIRST_ONLY else Confidence.POSSIBLE,  # a loop may be left on purpose
         title=f"a new iterator is made for every batch: {times.iterators} iterators for {times.delivered} batches",
         where=[made.where],
         because=[

@@ -17,7 +17,7 @@ from torch.utils.data import DataLoader, Dataset
 
 from unstall.zoo import announce
 
-# Runs in a session of its own, so that it can thaw and unmount the disk after the training was killed.
+# Is no child of the training and has a session of its own: it thaws and unmounts the disk when the training was killed.
 CARETAKER = """
 import os, select, subprocess, sys
 training, mountpoint = os.pidfd_open(int(sys.argv[1])), sys.argv[2]
@@ -36,8 +36,8 @@ def mount_disk():
     with image.open("wb") as file:
         file.truncate(16 << 20)
     subprocess.run(["mkfs.ext4", "-q", image], check=True)
-    command = [sys.executable, "-c", CARETAKER, str(os.getpid()), mountpoint]
-    caretaker = subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True)
+    command = ["setsid", "--fork", sys.executable, "-c", CARETAKER, str(os.getpid()), mountpoint]
+    caretaker = subprocess.Popen(command, stdout=subprocess.PIPE)
     caretaker.stdout.readline()
     subprocess.run(["mount", "-o", "loop", image, mountpoint], check=True)
     return mountpoint
