@@ -26,6 +26,8 @@ def _is_main(program: Program) -> bool:
     [pytest.param(one, id=one.name, marks=() if _is_main(one) else pytest.mark.long) for one in programs()],
 )
 def test_what_is_said_of_it(program: Program) -> None:
+    if not program.can_run:
+        pytest.skip(f"{program.needs} is not installed")
     for _ in range(LOOKS):
         diagnosis = judge(observe(program))
         found = problems(program, diagnosis)

@@ -10,7 +10,7 @@ import time
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-from tests.support.zoo import Program, programs, running, supervised
+from tests.support.zoo import Program, left_over, programs, running, supervised
 from unstall.model.bundle import Bundle
 from unstall.model.diagnosis import Diagnosis, Verdict
 from unstall.model.finding import Confidence
@@ -53,7 +53,7 @@ def observe(program: Program) -> Bundle:
     if program.watched == "run":
         return _supervise(program)
     with running(program.path) as process:
-        return look(process.pid)
+        return look(left_over(process) if program.watched == "left over" else process.pid)
 
 
 def _supervise(program: Program) -> Bundle:

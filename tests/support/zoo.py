@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import ctypes
+import importlib.util
 import os
 import select
 import signal
@@ -32,8 +33,14 @@ class Program:
     sample: int | str | None
     verdicts: tuple[str, ...]
     also: tuple[str, ...]  # causes that are true as well: what the chain of waits ends in
-    watched: str  # "steps" where its training steps tell, "run" where `unstall run` does; else it is looked into
+    watched: str  # "steps": its training steps tell; "run": `unstall run` does; "left over"; else it is looked into
     guilty: tuple[tuple[str, int], ...]
+    needs: str = ""
+
+    @property
+    def can_run(self) -> bool:
+        """What it needs is installed."""
+        return not self.needs or importlib.util.find_spec(self.needs) is not None
 
     @property
     def name(self) -> str:
@@ -49,7 +56,7 @@ def programs() -> list[Program]:
         fields = dict(
             line.split(":", 1)
             for line in doc.splitlines()
-            if line.startswith(("cause:", "also:", "sample:", "verdict:", "watched:"))
+            if line.startswith(("cause:", "also:", "sample:", "verdict:", "watched:", "needs:"))
         )
         if "cause" not in fields:
             continue
@@ -64,6 +71,7 @@ def programs() -> list[Program]:
                 also=tuple(one.strip() for one in fields.get("also", "").split(",") if one.strip()),
                 watched=fields.get("watched", "").strip(),
                 guilty=tuple(_guilty(path, text)),
+                needs=fields.get("needs", "").strip(),
             )
         )
     return found
@@ -146,6 +154,18 @@ def _wait_for(process: subprocess.Popen[bytes], listener: int, log: Path) -> Non
         if process.poll() is not None:
             break
     raise AssertionError(f"the program did not announce itself: {log.read_text()[-2000:]}")
+
+
+def left_over(process: subprocess.Popen[bytes]) -> int:
+    """The last process that a program has left behind; waits for the program's end."""
+    process.wait(START_LIMIT_S)
+    return max(pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if _session_of(pid) == process.pid)
+
+
+def _session_of(pid: int) -> int | None:
+    with contextlib.suppress(OSError):
+        return os.getsid(pid)
+    return None
 
 
 def kill_session(session: int) -> None:

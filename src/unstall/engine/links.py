@@ -6,6 +6,7 @@ from unstall.engine import collectives
 from unstall.engine.waits import WaitReader
 from unstall.evidence.loaders import Loader
 from unstall.evidence.locks import Holder, Lock
+from unstall.evidence.objects import Object, exits
 from unstall.evidence.processes import Process
 from unstall.evidence.stacks import Stack
 from unstall.evidence.stall import FINITE, Kind, Wait
@@ -41,7 +42,7 @@ def role_of(reader: WaitReader, pid: int, tid: int | None = None) -> str:
     rank = reader.rank_of(pid)
     if rank is not None and rank.pid == pid:
         role = f"rank {rank.number}"
-    elif pid == reader.processes.root:
+    elif pid == reader.processes.root and not (process and process.fetches):
         role = "the launcher" if reader.ranks.all else "main"
     elif worker is not None and worker.number is not None:
         role = f"worker {worker.number}"
@@ -129,7 +130,7 @@ class GraphBuilder:
             self._connect_polled_child(me, thread)
         elif thread.hidden and wait.kind is Kind.UNKNOWN:
             self._connect_suspects(me, thread, wait)
-        elif wait.kind in (Kind.QUEUE, Kind.CONDITION, Kind.FUTURE, Kind.JOIN):
+        elif wait.kind in (Kind.QUEUE, Kind.CONDITION, Kind.FUTURE, Kind.JOIN) or wait.object is not None:
             self._connect_inner(me, thread, wait)
 
     def _connect_loader(self, me: str, wait: Wait) -> None:
@@ -212,10 +213,20 @@ class GraphBuilder:
         """A wait on an object of the process itself: whoever can end it is one of its other threads."""
         target = self.graph.add(Node(f"inner:{thread.tid}", "object", wait.text))
         self._edge(me, target, "", wait.source)
-        for other in self.feeders(thread):
+        if wait.object is not None and wait.object.threads:
+            for tid in wait.object.threads:
+                if self.reader.threads.get(tid):
+                    self._edge(target, thread_node(tid), "the end of", "the thread's own object")
+            return
+        for other in self.feeders(thread, wait):
             self._edge(
                 target, thread_node(other.tid), "perhaps ended by", "the only threads that could", Grade.INFERRED
             )
+        if wait.kind is Kind.EVENTS:  # an event loop that watches pipes: those of the programs that it has started
+            for child in self.reader.processes.children(thread.pid):
+                if not child.dead and not child.fetches and not self.reader.stacks.of(child.pid):
+                    source = "the programs that it has started"
+                    self._edge(target, self._process_node(child.pid), "perhaps ended by", source, Grade.INFERRED)
         if wait.kind in (Kind.FUTURE, Kind.CONDITION):
             for child in self.reader.processes.children(thread.pid):
                 stack = self.reader.stacks.get(child.pid)
@@ -229,22 +240,35 @@ class GraphBuilder:
         self._edge(me, target, "", wait.source)
         for thread in self.reader.threads.all:
             stack = self.reader.stacks.get(thread.tid)
-            if thread.pid not in condition.sharers or thread.tid in condition.waiters or stack is None:
+            if thread.tid in condition.waiters or stack is None or not stack.frames or is_servant(stack):
                 continue
-            if not stack.frames or is_servant(stack) or self.waits[thread.tid].kind is Kind.INDEX:
+            if self.waits[thread.tid].kind is Kind.INDEX:
+                continue
+            known = wait.object is not None and wait.object.searched
+            able = wait.object.enders if wait.object is not None and known else ()
+            if thread.tid not in able if known else thread.pid not in condition.sharers:
                 continue
             source = "the processes that share it"
             self._edge(target, thread_node(thread.tid), "perhaps ended by", source, Grade.INFERRED)
 
-    def feeders(self, thread: Thread) -> list[Thread]:
-        """The other Python threads of a process that do work of their own."""
+    def feeders(self, thread: Thread, wait: Wait) -> list[Thread]:
+        """The other Python threads of a process that do work of their own, and may end a wait."""
         found = []
         for other in self.reader.threads.of(thread.pid):
             stack = self.reader.stacks.get(other.tid)
-            if other.tid == thread.tid or stack is None or not stack.frames or is_servant(stack):
+            if other.tid == thread.tid or stack is None or not stack.frames or is_servant(stack) or exits(stack):
                 continue
-            found.append(other)
+            if wait.object is None or self._may_end(wait.object, stack):
+                found.append(other)
         return sorted(found, key=lambda one: self.waits[one.tid].kind not in FINITE)
+
+    def _may_end(self, one: Object, stack: Stack) -> bool:
+        """Whether a thread may end the wait on an object: its code does such things, or it is a pool's."""
+        if not one.searched:
+            return True
+        if stack.tid in self.reader.objects.waiting_with(one):
+            return False
+        return stack.tid in one.enders
 
 
 def is_servant(stack: Stack) -> bool:

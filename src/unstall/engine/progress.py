@@ -30,6 +30,9 @@ def _moves(reader: WaitReader, pid: int) -> bool:
 
 def is_passing(reader: WaitReader, stall: Stall) -> bool:
     """Whether somebody on the way only happened to wait in the last look: his own code went on before."""
+    writers = [one.tid for one in (*stall.passed, *stall.cycle) if one.kind is Kind.PIPE_WRITE]
+    if any(thread is not None and not thread.still for thread in map(reader.threads.get, writers)):
+        return True  # somebody reads what it writes
     for wait in stall.passed:
         stack = reader.stacks.get(wait.tid)
         if wait.kind is Kind.COLLECTIVE:
@@ -90,7 +93,7 @@ def ends_by_itself(stall: Stall) -> bool:
         return any(one.limit_s is not None for one in stall.cycle)
     if stall.wait.kind in FINITE:
         return True
-    if stall.beyond is not None and stall.beyond.kind is Kind.RUNNING:
+    if stall.beyond is not None and (stall.beyond.kind is Kind.RUNNING or (stall.wait.prints and stall.beyond.ends)):
         return True
     if stall.wait.limit_s is not None:
         return True

@@ -36,7 +36,7 @@ def _end(stall: Stall, path: Path) -> object:
 
 
 def _at_the_border(builder: GraphBuilder, graph: WaitGraph, path: Path) -> Stall | None:
-    """Where the chain leaves the training's own processes: for a file's lock, or for an answer over the network.
+    """Where the chain leaves the training's own processes: for a file's lock, an answer over the network, or its log.
 
     Or where it comes to a worker that has a lock and nothing to do: it will not release it before it gets work.
     """
@@ -51,7 +51,9 @@ def _at_the_border(builder: GraphBuilder, graph: WaitGraph, path: Path) -> Stall
     for place, tid in enumerate(threads[:-1]):
         wait, onward = builder.waits[tid], builder.waits[threads[place + 1]]
         leaves = wait.kind in (Kind.FILE_LOCK, Kind.SOCKET_READ) and wait.pid in own and onward.pid not in own
-        if leaves or (wait.kind in _LOCKS and onward.kind is Kind.INDEX):
+        before = {builder.waits[one].pid for one in threads[:place]}
+        prints = wait.prints and onward.pid not in own | before
+        if leaves or prints or (wait.kind in _LOCKS and onward.kind is Kind.INDEX):
             passed = tuple(builder.waits[one] for one in threads[: place + 1])
             stall = _describe(builder, wait, graph.links(path), (), passed)
             return msgspec.structs.replace(stall, beyond=onward)

@@ -9,6 +9,7 @@ from unstall.evidence.descriptors import Descriptor, Descriptors
 from unstall.evidence.loaders import Loaders
 from unstall.evidence.locks import Locks
 from unstall.evidence.motion import waits_again
+from unstall.evidence.objects import Objects
 from unstall.evidence.processes import Processes
 from unstall.evidence.ranks import BACKWARD, SOMETHING, Rank, Ranks
 from unstall.evidence.ranks import names as rank_names
@@ -33,6 +34,17 @@ _IN_KERNEL = (  # a piece of wchan's text; the only hint where the system call i
     ("wait_woken", Kind.UNKNOWN, "data from a socket"),
 )
 _RENEWABLE = {Kind.SHARED_LOCK, Kind.THREAD_LOCK, Kind.CONDITION, Kind.FUTURE, Kind.QUEUE, Kind.JOIN}
+_OF_OBJECTS = {  # what the objects of Python's own modules make of a wait on them
+    "thread": Kind.JOIN,
+    "threads-at-exit": Kind.JOIN,
+    "process": Kind.CHILD,
+    "import": Kind.THREAD_LOCK,
+    "future": Kind.FUTURE,
+    "event": Kind.CONDITION,
+    "condition": Kind.CONDITION,
+    "barrier": Kind.CONDITION,
+    "queue-join": Kind.CONDITION,
+}
 _HELD_BY_NOBODY = {"process-condition": Kind.CONDITION, "simple-queue": Kind.QUEUE}
 
 
@@ -46,6 +58,7 @@ class WaitReader:
         self.locks = bundle.get(Locks) or Locks()
         self.descriptors = bundle.get(Descriptors) or Descriptors()
         self.loaders = bundle.get(Loaders) or Loaders()
+        self.objects = bundle.get(Objects) or Objects()
         self.code = bundle.get(Code) or Code()
         self.ranks = bundle.get(Ranks) or Ranks(world=1)
         self.rank_numbers = {one.number: one for one in reversed(self.ranks.all)}
@@ -54,10 +67,18 @@ class WaitReader:
     def of(self, thread: Thread) -> Wait:
         """What a thread waits for, or does."""
         stack = self.stacks.get(thread.tid)
-        wait = self._of(thread, stack)
+        wait = self._with_object(self._of(thread, stack))
         if wait.limit_s is None or stack is None or wait.kind not in _RENEWABLE:
             return wait
         return msgspec.structs.replace(wait, renewed=waits_again(stack, self.code))
+
+    def _with_object(self, wait: Wait) -> Wait:
+        """A wait on an object of Python's own modules, with that object."""
+        one = self.objects.of(wait.tid)
+        if one is None or _OF_OBJECTS.get(one.sort) is not wait.kind:
+            return wait
+        child = one.child if one.child is not None and self.processes.get(one.child) else wait.child
+        return msgspec.structs.replace(wait, object=one, text=one.label, child=child)
 
     def _of(self, thread: Thread, stack: Stack | None) -> Wait:
         process = self.processes.get(thread.pid)
@@ -70,6 +91,7 @@ class WaitReader:
             or self._collective(thread, stack, named=True)
             or self._lock(thread, stack)
             or self._busy(thread)
+            or self._event_loop(thread)
             or self._standard_library(thread, stack)
             or self._collective(thread, stack, named=False)
             or self._kernel(thread, stack)
@@ -140,6 +162,18 @@ class WaitReader:
             share = f"{thread.cpu_share:.0%} of a core"
             return self._wait(thread, Kind.RUNNING, f"nothing: it computes ({share})", "CPU time")
         return None
+
+    def _event_loop(self, thread: Thread) -> Wait | None:
+        """An event loop that only another thread of its own process could wake: it watches nothing else."""
+        one = self.objects.of(thread.tid)
+        if one is None or one.sort != "coroutine" or thread.last.syscall not in _POLLS:
+            return None
+        on = self.descriptors.of_thread(thread.pid, thread.tid)
+        if one.watches is None or (one.watches and on is not None and on.sort == "socket"):
+            return None
+        source = "its stack, and the descriptors that its event loop watches"
+        kind = Kind.EVENTS if one.watches else Kind.FUTURE
+        return self._wait(thread, kind, one.label, source, limit_s=thread.wakes_in_s, object=one)
 
     def _standard_library(self, thread: Thread, stack: Stack | None) -> Wait | None:
         """Waits that Python's own modules express with private locks."""

@@ -30,6 +30,7 @@ class Worker(msgspec.Struct, frozen=True, omit_defaults=True):
     moved: bool = False  # its batch or sample changed while it was watched
     # Of an idle worker, and of a training without workers: the user's functions that make its batches and samples.
     makers: tuple[Frame, ...] = ()
+    started_by: int | None = None  # the main process, as the worker's watchdog knows it
 
     def is_at_start(self, workers: int) -> bool:
         """Nothing was fetched here before: it is at the first sample of its first batch."""

@@ -10,6 +10,7 @@ import msgspec
 from unstall.evidence.descriptors import Descriptor, Opening
 from unstall.evidence.loaders import Loader, Worker
 from unstall.evidence.locks import Lock
+from unstall.evidence.objects import Object
 from unstall.evidence.processes import Process
 from unstall.evidence.ranks import Call
 from unstall.evidence.stacks import Frame, Stack
@@ -70,9 +71,15 @@ class Wait(msgspec.Struct, frozen=True):
     opening: Opening | None = None
     loader: Loader | None = None
     child: int | None = None
+    object: Object | None = None
     call: Call | None = None  # of torch.distributed
     limit_s: float | None = None  # the kernel ends it by itself after this time
     renewed: bool = False  # … and the code around it waits again, without an end
+
+    @property
+    def prints(self) -> bool:
+        """It waits until somebody reads what it prints."""
+        return self.kind is Kind.PIPE_WRITE and self.descriptor is not None and self.descriptor.fd in (1, 2)
 
     @property
     def ends(self) -> bool:
@@ -168,6 +175,11 @@ class Stall(Evidence, frozen=True):
     def same_sample(self) -> bool:
         """It was never seen to go on to another sample or batch."""
         return self.worker is None or not self.worker.moved
+
+    @property
+    def imports(self) -> bool:
+        """It waits for another thread's import of the same module."""
+        return self.wait.object is not None and self.wait.object.sort == "import"
 
     @property
     def fetching(self) -> bool:

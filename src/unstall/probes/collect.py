@@ -13,6 +13,7 @@ import msgspec
 from unstall.evidence.descriptors import CheckedFile, Descriptors
 from unstall.evidence.loaders import Loaders
 from unstall.evidence.locks import Lock, Locks
+from unstall.evidence.objects import Objects
 from unstall.evidence.ranks import Ranks, is_of_training
 from unstall.evidence.ranks import unseen as unseen_ranks
 from unstall.evidence.stacks import Frame, Stack, Stacks
@@ -39,9 +40,10 @@ from unstall.probes.descriptors import DescriptorProbe
 from unstall.probes.loaders import LoaderWatcher
 from unstall.probes.moment import begin_look
 from unstall.probes.mutexes import Mutexes
+from unstall.probes.objects import ObjectProbe
 from unstall.probes.python.memory import ProcessMemory, Unreadable
 from unstall.probes.samples import SampledStack
-from unstall.probes.stacks import StackSampler
+from unstall.probes.stacks import StackSampler, is_user_code
 from unstall.probes.threads import ThreadWatcher
 
 SPAN_S = 1.8  # how long to watch
@@ -115,6 +117,9 @@ class Collection:
         descriptors = msgspec.structs.replace(descriptors, checked=tuple(checkedfiles.collect(waiting)))
         hidden = [one for one in threads if one.hidden][:MOST_BLOCKED]
         locks = self._locks(blocked, hidden, last_stacks)
+        alive = frozenset(one.tid for one in threads)
+        objects = ObjectProbe(self.stacks.interpreters, last_stacks, alive, self._is_user_code).collect(blocked, locks)
+        waited_on = Objects(tuple(objects))
         stacks = self.stacks.finish()
         threads = tuple(self._with_native_names(one, stacks) for one in threads)
         loaders = self.loaders.finish()
@@ -131,6 +136,7 @@ class Collection:
             Threads(threads, round(self.span_s, 3)),
             Stacks(stacks, round(self.span_s, 3)),
             Locks(tuple(locks)),
+            waited_on,
             descriptors,
             loaders,
             functions,
@@ -157,7 +163,7 @@ class Collection:
         return memories
 
     def _locks(self, blocked: list[Thread], hidden: list[Thread], stacks: dict[int, SampledStack]) -> list[Lock]:
-        known = [one for one in blocked if one.tid in stacks]
+        known = [one for one in blocked if one.tid in stacks or one.tid == one.pid]  # a Python's end shows no frames
         interpreters = self.stacks.interpreters
         found = semaphores.collect(known, interpreters, stacks)
         shared = {tid for lock in found for tid in lock.waiters}
@@ -167,6 +173,9 @@ class Collection:
         found += filelocks.collect(blocked) + filelocks.collect_hidden(hidden)
         found += polledlocks.collect(known, stacks, procfs.file_locks())
         return found
+
+    def _is_user_code(self, pid: int, file: str) -> bool:
+        return is_user_code(file, self.stacks.scripts.get(pid, ""))
 
     def _with_native_names(self, thread: Thread, stacks: tuple[Stack, ...]) -> Thread:
         """The native functions of a thread that computes in one and the same Python instruction.

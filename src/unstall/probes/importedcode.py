@@ -26,7 +26,7 @@ def with_imported(known: Code, frames: Iterable[tuple[int, Frame]]) -> Code:
 
 def _imported(pid: int, file: str, source: str, callers: Iterable[Function]) -> list[Function]:
     """The functions that `callers`, all of one file, call by names which that file imports."""
-    modules = dict(_imports(pid, file, source))
+    modules = dict(imports(pid, file, source))
     wanted: dict[str, set[str]] = {}
     for caller in callers:
         for call in (one for one in ast.walk(caller.tree) if isinstance(one, ast.Call)):
@@ -48,7 +48,7 @@ def _called(function: ast.expr) -> tuple[str, str]:
     return getattr(function, "id", ""), name
 
 
-def _imports(pid: int, file: str, source: str) -> Iterator[tuple[str, str]]:
+def imports(pid: int, file: str, source: str) -> Iterator[tuple[str, str]]:
     """The names that a file imports from the user's own modules, with the file of each."""
     try:
         tree = ast.parse(source)

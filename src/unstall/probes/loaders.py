@@ -96,6 +96,7 @@ class LoaderWatcher:
                 iterable=_is_iterable(fetch),
             )
         number = loop.value("worker_id")
+        watched = scalar(loop.ref("watchdog.manager_pid"))
         batch = loop.value("idx")
         iterable = loop.value("dataset_kind")
         indices, sample = _indices(fetch, stack, True) if fetch else ((), None)
@@ -108,6 +109,7 @@ class LoaderWatcher:
             indices=indices,
             sample=sample,
             iterable=iterable == 1 or (fetch is not None and _is_iterable(fetch)),
+            started_by=watched if isinstance(watched, int) else None,
         )
 
     def _stage(self, pid: int, fetch: SampledFrame) -> str:

@@ -76,11 +76,15 @@ def tree_of(pid: int, frame: SampledFrame) -> ast.AST | None:
     """The syntax tree of the function that a frame of user code runs."""
     if not frame.user:
         return None
-    key = (pid, frame.file)
-    if key not in _functions:
-        _functions[key] = _definitions(read_source(pid, frame.file) or "")
-    around = [one for one in _functions[key] if _runs(one, frame)]
+    learn(pid, frame.file)
+    around = [one for one in _functions[pid, frame.file] if _runs(one, frame)]
     return around[-1] if around else None
+
+
+def learn(pid: int, file: str) -> None:
+    """Read the functions of one more file of a process's own code."""
+    if (pid, file) not in _functions:
+        _functions[pid, file] = _definitions(read_source(pid, file) or "")
 
 
 def _runs(node: Definition, frame: SampledFrame) -> bool:

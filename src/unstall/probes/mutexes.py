@@ -63,7 +63,7 @@ class Mutexes:
                 return self._native_lock(thread, interpreter, address, places)
             if ref.type_name in _SIMPLE_QUEUES:
                 return Lock(id=f"queue:{thread.pid}/{ref.address:x}", sort="simple-queue", label="an item from a queue")
-            return self._thread_lock(thread, interpreter, address, ref, stack) if stack else None
+            return self._thread_lock(thread, interpreter, address, ref, stack)
         except Unreadable:
             return None
 
@@ -85,11 +85,11 @@ class Mutexes:
         return None
 
     def _thread_lock(
-        self, thread: Thread, interpreter: Interpreter, address: int, ref: Ref, stack: SampledStack
+        self, thread: Thread, interpreter: Interpreter, address: int, ref: Ref, stack: SampledStack | None
     ) -> Lock:
         lock = {address, ref.address}
         state = ref.rlock()
-        text, _ = name_of(stack, lock)
+        text, _ = name_of(stack, lock) if stack is not None else ("", None)
         parent = self._same_lock_in_parent(thread.pid, ref, address)
         holders = self._holders_in(thread.pid, lock)
         owner_is_gone = False

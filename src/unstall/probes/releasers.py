@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Container
 
 import msgspec
 
@@ -44,22 +45,29 @@ def _last_name(label: str) -> str:
 
 def _may_release(stack: SampledStack, blocks: set[str]) -> bool:
     """Whether the functions on a stack, or those that they call, release something, or are blocks of such a name."""
-    seen: set[int] = set()
     trees = [tree_of(stack.pid, frame) for frame in stack.frames[:16]]
-    return any(_reaches(stack.pid, tree, blocks, seen, _DEPTH) for tree in trees if tree is not None)
+    return leads_to(stack.pid, [one for one in trees if one is not None], {"release"}, _DEPTH, blocks)
 
 
-def _reaches(pid: int, tree: ast.AST, blocks: set[str], seen: set[int], depth: int) -> bool:
+def leads_to(pid: int, trees: list[ast.AST], names: set[str], depth: int, blocks: Container[str] = frozenset()) -> bool:
+    """Whether code, or the functions that it calls, calls something of these names, or is a `with` block of one."""
+    seen: set[int] = set()
+    return any(_reaches(pid, one, names, blocks, seen, depth) for one in trees)
+
+
+def _reaches(pid: int, tree: ast.AST, wanted: set[str], blocks: Container[str], seen: set[int], depth: int) -> bool:
     if id(tree) in seen or len(seen) > _MOST_FUNCTIONS:
         return False
     seen.add(id(tree))
     called = syntax.calls(tree)
-    if any(syntax.called_name(one) == "release" for one in called):
+    if any(syntax.called_name(one) in wanted for one in called):
         return True
     items = [item.context_expr for node in ast.walk(tree) if isinstance(node, ast.With) for item in node.items]
     if any(ast.unparse(one).rpartition(".")[2] in blocks for one in items):
         return True
     names = {syntax.called_name(one) for one in called} if depth else set()
     return any(
-        _reaches(pid, inner, blocks, seen, depth - 1) for name in sorted(names) for inner in functions_named(pid, name)
+        _reaches(pid, inner, wanted, blocks, seen, depth - 1)
+        for name in sorted(names)
+        for inner in functions_named(pid, name)
     )

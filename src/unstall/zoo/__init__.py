@@ -5,7 +5,9 @@ Each program is an ordinary training script. Its docstring says what happens, an
     cause: lock-self-deadlock      the slug that `unstall why` must report; `none` for a healthy program
     also: file-lock-held           causes that are true as well, and stand behind it
     sample: 20                     the sample that never ends (only where the stall has a map-style sample)
-    watched: run                   it is seen by `unstall run`; "steps": in its training steps; else by a look at it
+    watched: run                   it is seen by `unstall run`; "steps": in its training steps; "left over": a look at
+                                   what is left when it has ended; else by a look at it
+    needs: tokenizers              a package without which it can't run
     verdict: progressing, slow     the verdicts that are right (a stuck program without it: stalled)
 
 The guilty line carries the comment `# stalls here`. Tests read these; the diagnosis never does.

@@ -53,7 +53,7 @@ def from_waits(stall: Stall, processes: Processes, loaders: Loaders) -> Iterator
     """A private lock of a forked process that nobody in it can hold, and that stands in the parent too."""
     lock = stall.wait.lock
     parent = processes.forked_from(stall.process.pid)
-    if lock is None or stall.wait.kind is not Kind.THREAD_LOCK or parent is None or stall.wait.ends:
+    if lock is None or stall.wait.kind is not Kind.THREAD_LOCK or parent is None or stall.wait.ends or stall.imports:
         return
     if lock.inherited_from is None or (lock.holders and not lock.owner_is_gone):
         return

@@ -34,6 +34,7 @@ from collections.abc import Iterator
 from unstall.evidence import syntax
 from unstall.evidence.code import Code
 from unstall.evidence.descriptors import Descriptor
+from unstall.evidence.leaving import frameless, leaver
 from unstall.evidence.loaders import Loaders
 from unstall.evidence.processes import Processes
 from unstall.evidence.stacks import Stack, Stacks
@@ -59,7 +60,12 @@ def inside_one_process(stall: Stall, stacks: Stacks, code: Code, processes: Proc
     """queue.Queue.get(), and no other thread of the process puts anything."""
     if stall.wait.kind is not Kind.QUEUE or stall.wait.descriptor is not None or stall.wait.ends:
         return
-    if stall.stack is None or not stall.stack.find("queue.py", "get"):
+    if (
+        stall.stack is None
+        or not stall.stack.find("queue.py", "get")
+        or leaver(stall, stacks)
+        or frameless(stall, stacks)
+    ):
         return
     others = [one for one in stacks.of(stall.process.pid) if one.tid != stall.wait.tid]
     if any(_puts(one, code) for one in others):

@@ -28,8 +28,10 @@ from collections.abc import Iterator
 from unstall.evidence.code import Code, SourceFile
 from unstall.evidence.motion import waiting_loop
 from unstall.evidence.processes import Processes
+from unstall.evidence.stacks import Stacks
 from unstall.evidence.stall import Kind, Stall, Wait
 from unstall.evidence.unread_pipes import unread_pipes
+from unstall.evidence.unread_queues import feeder_at_full_pipe
 from unstall.model.cause import Cause
 from unstall.model.finding import Confidence, Fact, Finding, Location, Remedy
 
@@ -48,8 +50,10 @@ cause = Cause(
 
 
 @cause.detector
-def from_waits(stall: Stall, processes: Processes, code: Code) -> Iterator[Finding]:
+def from_waits(stall: Stall, processes: Processes, code: Code, stacks: Stacks) -> Iterator[Finding]:
     """A process below writes into a full pipe, and who could read it waits on the way to it."""
+    if feeder_at_full_pipe(stall, stacks) is not None:
+        return  # a queue's pipe: another cause
     for writer in stall.cycle or stall.passed[-1:]:
         if writer.kind is Kind.PIPE_WRITE and writer.descriptor is not None:
             reader = _reader(stall, writer)

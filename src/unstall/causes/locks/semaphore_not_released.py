@@ -51,7 +51,7 @@ cause = Cause(
 def from_waits(stall: Stall, loaders: Loaders) -> Iterator[Finding]:
     """Permits are taken by living code that is no longer inside."""
     lock = stall.wait.lock
-    if lock is None or stall.wait.ends or lock.value not in (0, None):
+    if lock is None or stall.wait.ends or lock.value not in (0, None) or stall.imports:
         return
     if stall.wait.kind is Kind.SHARED_LOCK:
         gone = [one for one in lock.holders if not one.file]

@@ -39,8 +39,10 @@ from unstall.evidence import syntax
 from unstall.evidence.code import Code, SourceFile
 from unstall.evidence.descriptors import Descriptors
 from unstall.evidence.endless_loops import retry_loops
+from unstall.evidence.leaving import leaver
 from unstall.evidence.motion import ActiveLoop, spinning_loop, waiting_loop
 from unstall.evidence.sample_code import DATASET_WORDS, sample_functions
+from unstall.evidence.stacks import Stacks
 from unstall.evidence.stall import Kind, Stall
 from unstall.model.cause import Cause
 from unstall.model.finding import Confidence, Fact, Finding, Location, Remedy
@@ -66,9 +68,9 @@ cause = Cause(
 
 
 @cause.detector
-def from_motion(stall: Stall, code: Code, descriptors: Descriptors) -> Iterator[Finding]:
+def from_motion(stall: Stall, code: Code, descriptors: Descriptors, stacks: Stacks) -> Iterator[Finding]:
     """A thread sleeps or computes in a loop without a limit that swallows errors or waits for the outside."""
-    if stall.stack is None or stall.wait.kind not in (Kind.RUNNING, Kind.SLEEPING):
+    if stall.stack is None or stall.wait.kind not in (Kind.RUNNING, Kind.SLEEPING) or leaver(stall, stacks):
         return
     sleeping = stall.wait.kind is Kind.SLEEPING
     loop = waiting_loop(stall.stack, code) if sleeping else spinning_loop(stall.stack, code)

@@ -22,6 +22,8 @@ _NO_SHIMS = 255
 _SLOTS_AT_ONCE = 56
 _BELOW = 8192
 _FIRST_IN_CHUNK = (24, 32)  # where the first frame of a chunk of the data stack begins, within its page
+_STATE_BEFORE_FRAME = 5  # a generator's state is a byte, with four of padding before its frame
+_ENDED = (1, 4)  # FRAME_COMPLETED, FRAME_CLEARED: what is left of such a frame means nothing
 _EXITS = ("__exit__", "__aexit__")
 
 RawFrame: TypeAlias = tuple[int, bytes, int]  # address, the memory around it, where in that it begins
@@ -131,6 +133,10 @@ class Frame:
                 found.append(manager)
         return found
 
+    def value_stack(self) -> list[Ref]:
+        """The objects that the frame's expressions are at work on; of a coroutine, what it awaits is among them."""
+        return [Ref(address, self._heap) for address in self._slots[len(self.code.local_kinds) :] if address]
+
     def walks(self) -> list[tuple[Ref, int]]:
         """The objects that `for` loops of this frame go over by index, and the next index of each.
 
@@ -209,12 +215,14 @@ class StackReader:
         return frames
 
     def read_suspended(self, generator: Ref) -> Frame | None:
-        """The frame of a generator that waits at a `yield`; None for other objects, or if it has ended."""
+        """The frame of a generator or coroutine that waits; None for other objects, or if it has ended."""
         kind = generator.kind
-        if not kind.is_builtin("generator"):
+        if not (kind.is_builtin("generator") or kind.is_builtin("coroutine")):
             return None
         # The frame is the last part of the object; only its variables come behind the type's basic size.
         address = generator.address + kind.basic_size - self.layout.frame_localsplus
+        if self.memory.u8(address - _STATE_BEFORE_FRAME) in _ENDED:
+            return None
         start, data = self._span(address, [])
         at = address - start
         code = self._codes.code_at(_word(data, at + self.layout.frame_code))

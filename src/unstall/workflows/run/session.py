@@ -180,6 +180,8 @@ class Session:
         sure = _is_sure(diagnosis)
         lasts = quiet >= diagnosis.took_s  # nothing has moved since the look began
         stuck = diagnosis.verdict is Verdict.STALLED or waits_for_unseen(bundle, diagnosis)
+        if diagnosis.verdict is Verdict.SLOW and sure:  # it goes on after some seconds, and will do so again
+            self._tell_pace(self.slowness.once(bundle, diagnosis), now)
         if not stuck or not lasts or not (sure or quiet >= STALLED_ANYWAY_S):
             self.watch.looked(now)
             return

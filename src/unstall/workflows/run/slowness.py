@@ -57,7 +57,10 @@ class Slowness:
 
     def fresh(self, bundle: Bundle) -> tuple[Bundle, Diagnosis] | None:
         """What the evidence says of a training that moves, if it was not said before, or not so surely."""
-        diagnosis = why.judge(bundle, in_motion=True)
+        return self.once(bundle, why.judge(bundle, in_motion=True))
+
+    def once(self, bundle: Bundle, diagnosis: Diagnosis) -> tuple[Bundle, Diagnosis] | None:
+        """A diagnosis with the findings that were not told before, or not so surely; None where all were."""
         fresh = tuple(one for one in diagnosis.findings if (one.cause, one.confidence) not in self.told)
         if not fresh:
             return None

@@ -1,0 +1,1 @@
+"""What keeps a training, or a worker, from ending."""

@@ -1,0 +1,1 @@
+"""Programs that have done their work and do not end."""
