@@ -116,3 +116,11 @@ def test_a_file_that_can_not_be_read(tmp_path: Path) -> None:
     latin = tmp_path / "latin.py"
     latin.write_bytes(b"x = 'caf\xe9'\n")
     assert read_source(1, str(latin)) == "x = 'caf\N{REPLACEMENT CHARACTER}'\n"
+
+
+def test_commands_of_packages_are_nobodys_own_code() -> None:
+    from unstall.probes.stacks import is_user_code
+
+    assert not is_user_code("/home/user/project/.venv/bin/torchrun", "")
+    assert is_user_code("/home/user/bin/train.py", "")
+    assert is_user_code("/home/user/project/data.py", "")

@@ -94,12 +94,12 @@ class Terminal:
             keep, self.began = "" if self.began else "\x1b[22;2t", True
             self._write(f"{keep}\x1b]2;unstall: {summary.status(timings)}\x07")
 
-    def summary(self, timings: Timings) -> None:
+    def summary(self, timings: Timings, *, advice: bool = True) -> None:
         """Where the time went."""
         from unstall.reports import summary
 
         if summary.is_worth_saying(timings):
-            self._write("\n" + summary.render(timings))
+            self._write("\n" + summary.render(timings, advice=advice))
 
     def notice(self, text: str) -> None:
         """One line."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterable, Iterator
 
 from unstall.evidence import syntax
@@ -13,6 +14,22 @@ from unstall.model.finding import Location
 
 _DEFINITIONS = ast.FunctionDef | ast.AsyncFunctionDef
 _LEAVES = ast.Return | ast.Raise | ast.Continue | ast.Break
+
+
+_STACKING = re.compile(
+    r"stack expects each tensor to be equal size|Trying to resize storage that is not resizable"
+    r"|each element in list of batch should be of equal size|Sizes of tensors must match"
+    r"|all input arrays must have the same shape|inhomogeneous shape|expected sequence of length"
+    r"|could not broadcast input array|must match the size|must match the existing size|same number of dimensions"
+    r"|all the input array dimensions"
+)
+_DEFAULT_COLLATE = "torch/utils/data/_utils/collate.py"
+
+
+def cannot_stack(said: Said) -> bool:
+    """The error says that shapes, lengths or (in torch's own collate) keys do not fit together."""
+    keys_differ = said.type == "KeyError" and said.passes(_DEFAULT_COLLATE)
+    return keys_differ or bool(_STACKING.search(said.texts))
 
 
 def missing(batch: Iterable[Variant]) -> tuple[Variant, ...]:

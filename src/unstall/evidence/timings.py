@@ -21,7 +21,7 @@ class Line(msgspec.Struct, frozen=True, omit_defaults=True):
     share: float
     own: float = 0.0  # the share without what it calls in the user's own code
 
-    def location(self, pid: int = 0, role: str = "") -> Location:
+    def location(self, pid: int | None = None, role: str = "") -> Location:
         """Where it is."""
         return Location(self.file, self.line, self.function, pid, role)
 

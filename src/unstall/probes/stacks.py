@@ -30,6 +30,7 @@ MOST_WATCHED = 12  # expressions of one frame
 MOST_LOCALS = 40
 UNSETTLED_SAMPLES = 4
 _LIBRARY = re.compile(r"/(site|dist)-packages/|/lib/python3\.\d+/|^<|/lib-dynload/")
+_COMMAND = re.compile(r"/bin/[^/.]+$")
 _OURS = os.path.join(
     os.path.dirname(os.path.dirname(__file__)), "agent"
 )  # its hooks stand on the stacks of a supervised training
@@ -37,8 +38,8 @@ _STDLIB = sysconfig.get_paths()["stdlib"]
 
 
 def is_user_code(file: str, script: str) -> bool:
-    """Whether a file is the user's own: not Python's, and not of an installed package."""
-    return file == script or not (_LIBRARY.search(file) or file.startswith((_STDLIB, _OURS)))
+    """Whether a file is the user's own: not Python's, and not of an installed package (or its command, as torchrun)."""
+    return file == script or not (_LIBRARY.search(file) or file.startswith((_STDLIB, _OURS)) or _COMMAND.search(file))
 
 
 @dataclass

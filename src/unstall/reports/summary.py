@@ -7,6 +7,7 @@ from unstall.evidence.timings import Timings
 from unstall.reports.screen import clean
 
 WORTH_SAYING_S = 5.0
+ENOUGH_BATCHES = 20
 _BAR = 24
 
 
@@ -15,8 +16,8 @@ def is_worth_saying(timings: Timings) -> bool:
     return timings.total.span_s >= WORTH_SAYING_S and timings.total.delivered > 0
 
 
-def render(timings: Timings) -> str:
-    """The shares of the time, the lines that cost most, and what to change first."""
+def render(timings: Timings, *, advice: bool = True) -> str:
+    """The shares of the time, the lines that cost most, and (where it was not stuck) what to change first."""
     times = timings.total
     parts = {
         "waited for data": times.waited_s,
@@ -27,13 +28,14 @@ def render(timings: Timings) -> str:
     }
     parts["trained"] = max(0.0, parts["trained"] - parts["saved checkpoints"] - parts["started workers"])
     text = [f"unstall: {_duration(times.span_s)} of training, {times.delivered:,} batches, {times.steps:,} steps"]
+    parts["other things"] = max(0.0, times.span_s - sum(parts.values()))
     for name, seconds in parts.items():
         share = min(1.0, seconds / times.span_s)
         if share >= 0.005:
             text.append(f"  {name:18} {share:4.0%}  {'▇' * round(share * _BAR)}")
     text += [f"  making samples: {line}" for line in _costs(timings)]
-    if advice := _advice(timings):
-        text.append(f"  change first: {advice}")
+    if advice and (first := _advice(timings)):
+        text.append(f"  change first: {first}")
     return "\n".join(text) + "\n"
 
 
@@ -53,8 +55,8 @@ def _costs(timings: Timings) -> list[str]:
 
 def _advice(timings: Timings) -> str:
     times = timings.total
-    if times.waiting < 0.2:
-        return ""
+    if min(times.waiting, timings.recent.waiting) < 0.2 or times.delivered < ENOUGH_BATCHES:
+        return ""  # it waits for little, or waited once
     gain = f"at most {1 / max(0.02, 1 - times.waiting):.1f} times as fast" if times.waiting < 0.98 else "much faster"
     hottest = loading.hottest(timings)
     if times.computing < 0.5:
@@ -64,7 +66,7 @@ def _advice(timings: Timings) -> str:
     elif hottest:
         more = f"make {clean(hottest[0].file.rsplit('/', 1)[-1])}:{hottest[0].line} cheaper"
     else:
-        more = "make samples cheaper: all cores are busy with them"
+        more = "make samples cheaper"
     return f"{more}; {gain}"
 
 

@@ -21,23 +21,15 @@ collate function: `torch.nn.utils.rnn.pad_sequence(samples, batch_first=True)`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
-from unstall.evidence.batches import differing_part, made_at, missing, odd_sample
+from unstall.evidence.batches import cannot_stack, differing_part, made_at, missing, odd_sample
 from unstall.evidence.code import Code
 from unstall.evidence.endings import Ending, Said
 from unstall.model.cause import Cause
 from unstall.model.finding import Confidence, Fact, Finding, Remedy
 
 MOST_SHOWN = 3
-_STACKING = re.compile(
-    r"stack expects each tensor to be equal size|Trying to resize storage that is not resizable"
-    r"|each element in list of batch should be of equal size|Sizes of tensors must match"
-    r"|all input arrays must have the same shape|inhomogeneous shape|expected sequence of length"
-    r"|could not broadcast input array|must match the size|must match the existing size|same number of dimensions"
-    r"|KeyError|all the input array dimensions"
-)
 
 cause = Cause(
     slug="ragged-batch",
@@ -56,7 +48,7 @@ def from_ending(ending: Ending, code: Code) -> Iterator[Finding]:
     if said is None or said.stage != "collating" or not said.in_fetch or missing(said.batch):
         return
     part = differing_part(said.batch)
-    if part is None or not _STACKING.search(said.texts):
+    if part is None or not cannot_stack(said):
         return
     sample = odd_sample(said.batch, part)
     facts = [Fact(text, "the samples of the batch that failed") for text in _shapes(said, part)[:MOST_SHOWN]]

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from unstall.evidence.batches import cannot_stack, missing
 from unstall.evidence.crash_signs import has_narrower_cause
 from unstall.evidence.endings import Ending
 from unstall.model.cause import Cause
@@ -57,4 +58,35 @@ def from_ending(ending: Ending) -> Iterator[Finding]:
         sample=said.sample,
         because=facts,
         remedies=(look, cause.remedies[1]) if said.sample is not None else None,
+    )
+
+
+@cause.detector
+def from_collating(ending: Ending) -> Iterator[Finding]:
+    """The user's own collate function fails for one batch, after others went well."""
+    said = ending.failure
+    if said is None or not said.in_fetch or said.stage != "collating" or has_narrower_cause(said):
+        return
+    if missing(said.batch) or cannot_stack(said) or not said.within_fetch:
+        return
+    beat = ending.beat_of(said.pid)
+    size = sum(one.count for one in said.batch)
+    well = beat is not None and beat.samples > size
+    indices = [str(index) for one in said.batch for index in one.indices if index is not None]
+    batch = (
+        f"the batch of samples {', '.join(indices[:4])}{' …' if len(indices) > 4 else ''}" if indices else "one batch"
+    )
+    yield cause.finding(
+        Confidence.LIKELY if well else Confidence.POSSIBLE,
+        title=f"the collate function raises {said.type} for {batch}, and that ended the training",
+        where=said.within_fetch,
+        because=[
+            Fact(said.first_line, "its traceback"),
+            Fact(f"{said.role} was putting together {batch}", "flight record"),
+            *([Fact("other batches went well before", "flight record")] if well else ()),
+        ],
+        remedies=(
+            Remedy("Look at the samples of this batch", "one of them is not as the collate function expects"),
+            cause.remedies[1],
+        ),
     )

@@ -7,6 +7,7 @@ import math
 import os
 import select
 import shlex
+import signal
 import sys
 import threading
 import time
@@ -38,6 +39,7 @@ from unstall.workflows.run.watch import STALLED_ANYWAY_S, Watch
 TICK_S = 0.25
 LOOK_AGAIN_S = 30.0  # at a stall that was reported: its cause may turn out to be another one
 STATUS_S = 2.0
+LONG_QUIET_S = 60.0  # after this, what may be slow is told, too
 NO_RECORD_S = 5.0  # after the start, a Python that has none lets no agent in
 CHECKUP_S = 12.0
 
@@ -51,7 +53,7 @@ class Listener(Protocol):
     def status(self, timings: Timings) -> None:
         """How it goes, every few seconds."""
 
-    def summary(self, timings: Timings) -> None:
+    def summary(self, timings: Timings, *, advice: bool = True) -> None:
         """Where the time went: at the end, and when asked."""
 
     def notice(self, text: str) -> None:
@@ -82,6 +84,7 @@ class Session:
         self.reported: tuple[float, str] | None = None  # when the beats stood still, and the cause
         self.verdict = Verdict.PROGRESSING
         self.next_summary = self.began + (self.summary_every or math.inf)
+        self.noticed = 0.0  # since when nothing had moved, when that was last said
         self.outside = False
         self.next_checkup = self.began + CHECKUP_S
         self.next_status = self.began + STATUS_S
@@ -180,8 +183,9 @@ class Session:
         sure = _is_sure(diagnosis)
         lasts = quiet >= diagnosis.took_s  # nothing has moved since the look began
         stuck = diagnosis.verdict is Verdict.STALLED or waits_for_unseen(bundle, diagnosis)
-        if diagnosis.verdict is Verdict.SLOW and sure:  # it goes on after some seconds, and will do so again
-            self._tell_pace(self.slowness.once(bundle, diagnosis), now)
+        long = lasts and quiet >= LONG_QUIET_S
+        if diagnosis.verdict is Verdict.SLOW and (sure or long):  # one sample that takes a minute is worth a word
+            self._tell_slow(bundle, diagnosis, now)
         if not stuck or not lasts or not (sure or quiet >= STALLED_ANYWAY_S):
             self.watch.looked(now)
             return
@@ -191,19 +195,28 @@ class Session:
             self._tell(bundle, diagnosis, f"nothing has moved for {quiet:.0f} s")
         self.watch.next_look = now + LOOK_AGAIN_S
 
-    def _tell_pace(self, news: tuple[Bundle, Diagnosis] | None, now: float) -> None:
-        """Something is wrong with a training that moves."""
+    def _tell_slow(self, bundle: Bundle, diagnosis: Diagnosis, now: float) -> None:
+        """It computes, or waits with a limit: it may go on."""
+        if diagnosis.findings:
+            self._tell_pace(self.slowness.once(bundle, diagnosis), now, loud=True)
+        elif self.noticed != self.watch.changed:
+            self.noticed = self.watch.changed
+            self.listener.notice(f"nothing has moved for {self.watch.quiet(now):.0f} s: {diagnosis.summary}")
+
+    def _tell_pace(self, news: tuple[Bundle, Diagnosis] | None, now: float, *, loud: bool = False) -> None:
+        """Something is wrong with a training that moves. What is only possible is not printed, unless `loud`."""
         if news is not None:
             self.verdict = self.verdict if self.verdict is Verdict.STALLED else news[1].verdict
-            self._tell(*news, f"it has been running for {now - self.began:.0f} s")
+            when = f"it has been running for {now - self.began:.0f} s"
+            self._tell(*news, when, loud=loud or _is_sure(news[1]))
 
-    def _tell(self, bundle: Bundle, diagnosis: Diagnosis, when: str) -> None:
+    def _tell(self, bundle: Bundle, diagnosis: Diagnosis, when: str, *, loud: bool = True) -> None:
         at = time.monotonic() - self.began
         self.diagnoses.append(TimedDiagnosis.of(diagnosis, round(at, 1)))
         with contextlib.suppress(UnstallError):
             why.save(bundle, self.folder / f"bundle-{len(self.diagnoses):03}.json")
         self._write(None)
-        if diagnosis.verdict is not Verdict.SLOW or _is_sure(diagnosis):  # what may be slow is for the summary
+        if loud:
             self.listener.report(diagnosis, when)
 
     def _after(self, pid: int, status: int) -> None:
@@ -221,7 +234,9 @@ class Session:
         with contextlib.suppress(UnstallError):
             why.save(bundle, self.folder / "ending.json")
         self._sum_up()
-        asked_to_end = ending.signal in self.signals
+        words = ending.last_words
+        interrupted = ending.signal == signal.SIGINT or (words is not None and words.type == "KeyboardInterrupt")
+        asked_to_end = interrupted or ending.signal in self.signals
         if self.reported is None and not asked_to_end and (ending.failed or not self.slowness.is_sure):
             self.verdict = diagnosis.verdict
             if diagnosis.findings:
@@ -233,7 +248,7 @@ class Session:
         self.slowness.pace.note(reader.read_all(str(self.folder)), time.monotonic(), last=True)
         self._tell_pace(self.slowness.news(), time.monotonic())
         if timings := self.slowness.evidence():
-            self.listener.summary(timings)
+            self.listener.summary(timings, advice=self.verdict is not Verdict.STALLED)
 
     def _ending(self, pid: int, status: int | None, messages: tuple[str, ...]) -> Ending:
         """What the training's processes have said, and how they have ended."""
