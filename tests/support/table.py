@@ -58,7 +58,8 @@ def observe(program: Program) -> Bundle:
 
 def _supervise(program: Program) -> Bundle:
     """The evidence that `unstall run` leaves: of the stall that it reports, or of the end."""
-    with tempfile.TemporaryDirectory() as name, supervised(program.path, Path(name)) as process:
+    folder_of_run = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)  # what was killed may just have made a file
+    with folder_of_run as name, supervised(program.path, Path(name)) as process:
         result = Path(name) / "run.json"
         until = time.monotonic() + LIMIT_S
         while time.monotonic() < until and process.poll() is None:

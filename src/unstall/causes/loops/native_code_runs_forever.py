@@ -78,7 +78,7 @@ def from_stack(stall: Stall, code: Code) -> Iterator[Finding]:
 
 
 def _has_had_enough(stall: Stall) -> bool:
-    computed = stall.thread.computed_s if stall.thread else 0.0
+    computed = stall.thread.cpu_share * stall.watched_s if stall.thread else 0.0
     return stall.very_long and stall.place != "main" and computed >= _ENOUGH_S
 
 

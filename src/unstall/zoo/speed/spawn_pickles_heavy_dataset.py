@@ -1,29 +1,31 @@
-"""The dataset keeps two million short texts in a list. Spawned workers get a pickled copy each.
+"""The dataset keeps the paths of two million pictures in a list. Spawned workers get a pickled copy each.
 
 cause: spawn-pickles-heavy-dataset
 verdict: slow
 watched: run
 """
 
+import pathlib
+
 import torch
 from torch.utils.data import DataLoader, Dataset
 
 
-class Texts(Dataset):
+class Pictures(Dataset):
     def __init__(self, count):
-        self.texts = [{"key": f"text {number}", "length": number % 50} for number in range(count)]
+        self.paths = [pathlib.PurePosixPath(f"/data/pictures/{number % 500}/{number}.jpg") for number in range(count)]
 
     def __len__(self):
-        return len(self.texts)
+        return len(self.paths)
 
     def __getitem__(self, index):
-        return torch.tensor([float(self.texts[index]["length"])])
+        return torch.tensor([float(len(self.paths[index].name))])
 
 
 def main():
     model = torch.nn.Linear(1, 1)
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-4)
-    loader = DataLoader(Texts(1_500_000), batch_size=64, num_workers=2, multiprocessing_context="spawn")
+    loader = DataLoader(Pictures(2_000_000), batch_size=64, num_workers=2, multiprocessing_context="spawn")
     for lengths in loader:  # stalls here
         optimizer.zero_grad()
         (model(lengths) - lengths).square().mean().backward()
