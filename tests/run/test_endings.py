@@ -145,7 +145,6 @@ def test_a_fault_handler_of_the_program_stays_its_own(tmp_path: Path) -> None:
     [
         ("num_workers=1", "", "sys.exit(5)", 5),
         ("num_workers=1", "", "assert batch.sum() < 0", 1),
-        ("num_workers=2", "", "raise KeyboardInterrupt", -2),
         ("num_workers=2", "", "os._exit(6)", 6),
         ("num_workers=2, worker_init_fn=lambda _: 1 / 0", "", "", 1),
         ("num_workers=2, collate_fn=lambda rows: rows[9]", "", "", 1),
@@ -163,6 +162,13 @@ def test_an_end_that_no_cause_explains(loader: str, before: str, after: str, cod
         if one["confidence"] != "possible"
     ]
     assert sure == []
+
+
+def test_ctrl_c_is_no_crash(tmp_path: Path) -> None:
+    fine = "\n    def __getitem__(self, index):\n        return torch.ones(3)\n"
+    done, run = supervise(tmp_path, HEAD + fine + main("num_workers=2", "", "raise KeyboardInterrupt"))
+    assert done.returncode == -2
+    assert (run["verdict"], run["diagnoses"]) == ("progressing", [])
 
 
 def test_an_error_that_was_caught_is_none(tmp_path: Path) -> None:

@@ -69,9 +69,8 @@ def from_collating(ending: Ending) -> Iterator[Finding]:
         return
     if missing(said.batch) or cannot_stack(said) or not said.within_fetch:
         return
-    beat = ending.beat_of(said.pid)
-    size = sum(one.count for one in said.batch)
-    well = beat is not None and beat.samples > size
+    main = ending.beat_of(ending.pid)
+    well = main is not None and main.delivered > 0
     indices = [str(index) for one in said.batch for index in one.indices if index is not None]
     batch = (
         f"the batch of samples {', '.join(indices[:4])}{' …' if len(indices) > 4 else ''}" if indices else "one batch"
