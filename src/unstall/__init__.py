@@ -6,12 +6,14 @@
 
 A map of the package, from the outside in. Each layer knows only the ones below it:
 
-cli/         the commands, one file each: why, explain, demo, check
+cli/         the commands, one file each: why, run, explain, demo, check
 workflows/   what a command does: collect evidence, diagnose it, hand it on
 reports/     a diagnosis as text for a terminal, or as JSON
 engine/      the wait graph, and from evidence to a diagnosis (pure functions)
 causes/      the catalogue: one file per cause, which is also the cause's page
 probes/      collect evidence: read /proc and the memory of running Pythons, pause nobody
+agent/       what `unstall run` puts into the training's processes: beats and last words
+flight/      the record that they write, readable when they are stuck or dead
 evidence/    what can be known about a training: plain data
 model/       Finding, Diagnosis, Bundle, Cause, WaitGraph: the vocabulary
 errors.py    the errors that are shown to people, each with a hint

@@ -27,7 +27,7 @@ def watched(pid: int, looks: int = 2) -> dict[int, Thread]:
 @pytest.mark.parametrize(
     ("wait", "call"),
     [
-        (f"time.sleep({LIMIT_S})", "clock_nanosleep"),
+        (f"time.sleep({LIMIT_S})", "clock_nanosleep"),  # allow-sleep: the program under test
         (f"select.select([pipe], [], [], {LIMIT_S})", "pselect6 select"),
         (f"poller.poll({LIMIT_S * 1000})", "poll ppoll"),
         (f"select.epoll().poll({LIMIT_S})", "epoll_wait epoll_pwait"),

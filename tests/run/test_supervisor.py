@@ -124,7 +124,7 @@ def test_ctrl_c_and_a_terminal(run) -> None:
         while True:
             try:
                 print("ready" if not caught else "", flush=True)
-                time.sleep(0.3 if caught else 100)
+                time.sleep(0.3 if caught else 100)  # allow-sleep: the program under test
                 break
             except KeyboardInterrupt:
                 caught += 1
@@ -165,7 +165,7 @@ def _take_terminal() -> None:
 
 FORKS = """
 import os, signal, multiprocessing, time
-def worker(): time.sleep(1000)
+def worker(): time.sleep(1000)  # allow-sleep: the program under test
 if __name__ == "__main__":
     child = multiprocessing.get_context("{method}").Process(target=worker)
     child.start()
@@ -202,7 +202,7 @@ def test_the_training_outlives_its_supervisor(run, tmp_path: Path) -> None:
         import os, sys, time
         supervisor = os.getppid()
         print(os.getpid(), flush=True)
-        while os.getppid() == supervisor: time.sleep(0.01)
+        while os.getppid() == supervisor: time.sleep(0.01)  # allow-sleep: the program under test
         open("done", "w").close()
         """
     )
